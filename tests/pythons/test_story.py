@@ -1,0 +1,39 @@
+"""Holds that Tallystick runs on every Python it names: the story is played under each of them, warnings are errors."""
+
+from __future__ import annotations
+
+import subprocess
+import tomllib
+
+import pytest
+
+from tests.yard.source import ROOT
+from yard.probes import SUPPORTED, pythons
+from yard.story import STEPS, play
+
+
+@pytest.mark.parametrize("version", SUPPORTED)
+def test_the_story_plays_to_its_end(version: str, capfd: pytest.CaptureFixture[str]) -> None:
+    start = f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); "
+    run = "from tallystick.faces.cli.main import run; sys.exit(run())"
+    play([pythons()[version], "-I", "-W", "error", "-c", start + run])
+    assert capfd.readouterr().out.count("$ tallystick") == len(STEPS)
+
+
+@pytest.mark.parametrize("version", SUPPORTED)
+def test_every_module_compiles_without_a_warning(version: str) -> None:
+    question = (
+        "import sys, pathlib; "
+        "[compile(path.read_bytes(), str(path), 'exec') for path in pathlib.Path(sys.argv[1]).rglob('*.py')]"
+    )
+    done = subprocess.run(
+        [pythons()[version], "-I", "-W", "error", "-c", question, str(ROOT / "src")], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_versions_named_to_the_world_are_those_that_are_run() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = [line.rpartition(" ")[2] for line in project["classifiers"] if "Python :: 3." in line]
+    assert named == list(SUPPORTED)
+    assert project["requires-python"] == f">={SUPPORTED[0]}"

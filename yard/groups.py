@@ -1,0 +1,41 @@
+"""The groups of tests: where each lies, what it holds, and what it needs of a machine. One row, one folder of `tests`.
+
+A test that alone in its group needs something says so itself, with `@pytest.mark.needs("strace")`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from yard.probes import missing
+
+
+class Group(NamedTuple):
+    """One folder below `tests`: `needs` are rows of `probes.PROBES`."""
+
+    name: str
+    says: str
+    needs: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """The folder, from the top of the tree."""
+        return f"tests/{self.name}"
+
+
+GROUPS = (
+    Group("unit", "each module by itself, laid out like src"),
+    Group("property", "any sequence of commands against a small reference model"),
+    Group("crash", "a faulty disk: torn writes, errors of every call, kills", ("git",)),
+    Group("attacks", "cheats, each beside its honest twin", ("git",)),
+    Group("faces", "each face by its real client", ("git",)),
+    Group("strace", "errors injected into the real system calls", ("git", "strace")),
+    Group("power", "power cuts on a file system of its own", ("git", "loop mounts")),
+    Group("yard", "this house: floors, loading, requirements, docs, the jobs of dev.py", ("git", "bash")),
+    Group("pythons", "the story under every supported Python", ("git", "all Pythons")),
+)
+
+
+def reasons(group: Group) -> str:
+    """Why a group cannot run here, "" if it can."""
+    return "; ".join(reason for need in group.needs if (reason := missing(need)))
