@@ -1,0 +1,81 @@
+"""Bytes kept by digest: `blobs/<aa>/<digest>`. A blob is written once, synced, and never changed.
+
+Who reads one gets the very bytes of its name or a finding; a damaged blob is written anew when the bytes turn up
+again.
+"""
+
+from __future__ import annotations
+
+import os
+
+from tallystick import canonical
+from tallystick.errors import Refusal, Where
+from tallystick.limits import CITED_FILE
+from tallystick.system.durable import drop, make_folders, read_file, sync_folders, write_all
+from tallystick.system.faults import explained
+from tallystick.system.files import Files
+
+
+class Blobs:
+    """The blobs of one store."""
+
+    __slots__ = ("_files", "_folder")
+
+    def __init__(self, files: Files, folder: str) -> None:
+        self._files = files
+        self._folder = folder
+
+    def path(self, digest: str) -> str:
+        """Where the blob of this digest lies."""
+        return f"{self._folder}/{digest[:2]}/{digest}"
+
+    def keep(self, data: bytes) -> str:
+        """Keep `data`; its digest. The bytes survive a power cut when this returns."""
+        digest = canonical.sha256(data)
+        path = self.path(digest)
+        folder = os.path.dirname(path)
+        make_folders(self._files, folder)
+        if self.get(digest) is not None:
+            self._settle(path)  # whoever wrote it may have died before the bytes or the name were durable
+            return digest
+        # The process id keeps two writers of the same bytes out of each other's way; both rename the same content.
+        beside = f"{folder}/.{digest[:16]}.{os.getpid()}"
+        try:
+            fd = self._files.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            try:
+                write_all(self._files, fd, data)
+                self._files.fsync(fd)
+            finally:
+                self._files.close(fd)
+            self._files.rename(beside, path)
+            sync_folders(self._files, folder, os.path.dirname(self._folder))
+        except OSError as error:
+            drop(self._files, beside)
+            raise explained(error, path, "keeping the evidence") from error
+        return digest
+
+    def _settle(self, path: str) -> None:
+        try:
+            fd = self._files.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                self._files.fsync(fd)
+            finally:
+                self._files.close(fd)
+            sync_folders(self._files, os.path.dirname(path), os.path.dirname(self._folder))
+        except OSError as error:
+            raise explained(error, path, "keeping the evidence") from error
+
+    def get(self, digest: str) -> bytes | None:
+        """The bytes of `digest`, None when they are not here or are not those bytes any more."""
+        try:
+            data = read_file(self._files, self.path(digest), CITED_FILE)
+        except Refusal:
+            return None
+        return data if data is not None and canonical.sha256(data) == digest else None
+
+    def broken(self, digest: str) -> Refusal | None:
+        """Why the blob of `digest` cannot be had, None when it is whole."""
+        path = self.path(digest)
+        if self.get(digest) is not None:
+            return None
+        return Refusal("journal.damaged", f"{path} is gone or no longer has the bytes of its name", "", Where(path))

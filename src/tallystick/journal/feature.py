@@ -1,0 +1,286 @@
+"""The journal of one feature as a process holds it: every writer's chain, folded into one state, kept up to date.
+
+Reading takes no lock and writes nothing. The own anchor is read before the journal, so that a record that is written
+meanwhile can never look like a roll-back. The state is handed out as it is, not copied: whoever gets it only reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Generic, NamedTuple, Protocol, TypeVar
+
+from tallystick import canonical
+from tallystick.canonical import Json
+from tallystick.journal.anchor import Anchor
+from tallystick.journal.chain import Chain, Finding, Head, Identity
+from tallystick.journal.checkpoint import Checkpoint, Part
+from tallystick.journal.home import Home
+from tallystick.journal.log import Extent, Log
+from tallystick.journal.record import Record
+
+S = TypeVar("S")
+
+
+class Fold(Protocol[S]):
+    """What a subject does with records. `apply` changes `state` in place; `version` grows when the fold changes.
+
+    `ours` is False for a record of another key: it may be shown, and counts for nothing that a gate asks.
+    """
+
+    @property
+    def version(self) -> str: ...
+    def empty(self, feature: str) -> S: ...
+    def apply(self, state: S, record: Record, ours: bool) -> None: ...
+    def dump(self, state: S) -> Json: ...
+    def load(self, feature: str, data: Json) -> S: ...
+
+
+class Snapshot(NamedTuple, Generic[S]):
+    """One feature at one moment. `n` is its highest counter, `heads` every writer's last record id.
+
+    `checkable` is False where this home has no key: then everything is as recorded and no gate counts it.
+    `torn` counts bytes that a crash left behind the last record.
+    """
+
+    feature: str
+    state: S
+    n: int
+    heads: dict[str, str]
+    findings: tuple[Finding, ...]
+    checkable: bool
+    torn: int
+
+    @property
+    def exists(self) -> bool:
+        """Whether the feature has any record or any sign of one."""
+        return bool(self.heads) or bool(self.findings)
+
+    @property
+    def grave(self) -> tuple[Finding, ...]:
+        """The findings that hold up a gate."""
+        return tuple(finding for finding in self.findings if finding.grave)
+
+    def head(self) -> str:
+        """One digest for the state of all files: over the sorted heads (surface: `head.id`)."""
+        return canonical.sha256("".join(f"{writer} {self.heads[writer]}\n" for writer in sorted(self.heads)).encode())
+
+
+class Identities(NamedTuple):
+    """Who is who in this store, for this home: `own` is the writer of this place, "" without a key."""
+
+    store: str
+    own: str
+    home: Home
+
+
+class FeatureJournal(Generic[S]):
+    """All chains of one feature and the state they fold into."""
+
+    def __init__(self, log: Log, feature: str, fold: Fold[S], who: Identities, version: int) -> None:
+        self._log = log
+        self._fold = fold
+        self._who = who
+        self._version = version
+        self.feature = feature
+        self.forget()
+
+    def forget(self) -> None:
+        """Start from nothing at the next refresh."""
+        self.chains: dict[str, Chain] = {}
+        self._extents: dict[str, Extent] = {}
+        self._last = (0, "")
+        self._told: dict[str, str] = {}
+        self._rolled: tuple[Finding, ...] = ()
+        self._memo: Snapshot[S] | None = None
+        self.n = 0
+        self.state: S = self._fold.empty(self.feature)
+        self.loaded = False
+        self.unsaved = 0
+
+    def refresh(self, checkpoint: Checkpoint | None = None) -> None:
+        """Take in what was written since the last call; start again from nothing when something was replaced.
+
+        `checkpoint` (already checked for its seal) shortens the first load.
+        """
+        extents = self._look()
+        if self.loaded and not self._still(extents):
+            self.forget()
+        if not self.loaded:
+            self._load(extents, checkpoint)
+        elif extents != self._extents:
+            self._take_in(extents)
+        else:
+            return
+        self._extents = extents
+        self._memo = None
+
+    def snapshot(self) -> Snapshot[S]:
+        """What is known now; call `refresh` first."""
+        if self._memo is None:
+            self._memo = self._snapshot()
+        return self._memo
+
+    def _snapshot(self) -> Snapshot[S]:
+        findings = [finding for chain in self.chains.values() for finding in chain.damage]
+        return Snapshot(
+            self.feature,
+            self.state,
+            self.n,
+            {writer: chain.head.id for writer, chain in self.chains.items() if chain.head.i},
+            (*findings, *self._rolled),
+            bool(self._who.own),
+            sum(chain.torn for chain in self.chains.values()),
+        )
+
+    @property
+    def rolled_back(self) -> bool:
+        """Whether the anchor saw records that are gone or replaced: then it must not be moved."""
+        return bool(self._rolled)
+
+    def seen(self) -> dict[str, str]:
+        """Other writers' heads that changed since this writer's last record."""
+        own = self._who.own
+        return {
+            writer: chain.head.id
+            for writer, chain in self.chains.items()
+            if writer != own and chain.head.i and self._told.get(writer) != chain.head.id
+        }
+
+    def own_chain(self) -> Chain:
+        """The chain of this place's writer, made when it writes for the first time."""
+        own = self._who.own
+        if own not in self.chains:
+            self.chains[own] = self._chain(own, Head(), canonical.hasher())
+        return self.chains[own]
+
+    def extent(self) -> Extent | None:
+        """This place's own log as it was seen at the last refresh."""
+        return self._extents.get(self._who.own)
+
+    def appended(self, records: Iterable[tuple[Record, bytes]], extent: Extent) -> None:
+        """Take in what this process has just appended durably; its log lies at `extent` now."""
+        chain = self.own_chain()
+        for record, line in records:
+            chain.append(record, line)
+            self.unsaved += len(line)
+            self._fold_in(record)
+        chain.torn = 0
+        self._extents[self._who.own] = extent
+        self._memo = None
+
+    def checkpoint(self) -> Checkpoint | None:
+        """The state to save, None when something is amiss: a short cut must not hide it."""
+        if self._rolled or any(chain.damage for chain in self.chains.values()):
+            return None
+        parts = {writer: Part(chain.head, chain.digest()) for writer, chain in self.chains.items()}
+        state = self._fold.dump(self.state)
+        return Checkpoint(self._who.store, self.feature, self._fold.version, parts, self._last, self._told, state)
+
+    def _look(self) -> dict[str, Extent]:
+        found = {writer: self._log.extent(self.feature, writer) for writer in self._log.writers(self.feature)}
+        return {writer: extent for writer, extent in found.items() if extent is not None}
+
+    def _still(self, extents: dict[str, Extent]) -> bool:
+        """Whether every file read so far still has what was read of it."""
+        return all(
+            writer in extents
+            and extents[writer].identity == held.identity
+            and extents[writer].end >= self.chains[writer].head.end
+            for writer, held in self._extents.items()
+        )
+
+    def _load(self, extents: dict[str, Extent], checkpoint: Checkpoint | None) -> None:
+        own = self._who.own
+        anchor = self._who.home.anchors.read(own, self.feature) if own else None
+        if checkpoint is not None and self._resume(checkpoint, extents):
+            self._last, self._told = checkpoint.last, dict(checkpoint.told)
+            self.n = max((chain.head.n for chain in self.chains.values()), default=0)
+        if anchor is not None and own in extents:
+            if own not in self.chains:
+                self.chains[own] = self._chain(own, Head(), canonical.hasher())
+            self.chains[own].watch(anchor.i)
+        self.loaded = True
+        self._take_in(extents)
+        if anchor is not None:
+            self._compare(anchor)
+
+    def _resume(self, checkpoint: Checkpoint, extents: dict[str, Extent]) -> bool:
+        """Start from a checkpoint if it is of this store and fold and the files still begin with its bytes."""
+        who = self._who
+        if (checkpoint.store, checkpoint.feature, checkpoint.fold) != (who.store, self.feature, self._fold.version):
+            return False
+        chains: dict[str, Chain] = {}
+        for writer, part in checkpoint.parts.items():
+            if writer not in extents or extents[writer].end < part.head.end:
+                return False
+            hashed, left = canonical.hasher(), part.head.end
+            for piece in self._log.read(self.feature, writer, 0):
+                hashed.update(piece[:left])
+                left -= min(left, len(piece))
+                if not left:
+                    break
+            if hashed.copy().hexdigest() != part.digest:
+                return False
+            chains[writer] = self._chain(writer, part.head, hashed)
+        self.chains = chains
+        self.state = self._fold.load(self.feature, checkpoint.state)
+        return True
+
+    def _take_in(self, extents: dict[str, Extent]) -> None:
+        news: list[Iterator[Record]] = []
+        for writer in extents:
+            if writer not in self.chains:
+                self.chains[writer] = self._chain(writer, Head(), canonical.hasher())
+            chain = self.chains[writer]
+            if extents[writer].end > chain.head.end:
+                self.unsaved += extents[writer].end - chain.head.end
+                news.append(chain.walk(self._log.read(self.feature, writer, chain.head.end)))
+            else:
+                chain.torn = 0
+        if len(news) == 1:
+            ordered: Iterable[Record] = news[0]
+        else:
+            import heapq
+
+            ordered = heapq.merge(*news, key=lambda record: (record.n, record.writer))
+        for record in ordered:
+            if (record.n, record.writer) < self._last:
+                # A file joined that reaches further back than what is folded: only a new fold gets the order right.
+                self.forget()
+                self._load(extents, None)
+                return
+            self._fold_in(record)
+
+    def _fold_in(self, record: Record) -> None:
+        who = self._who
+        own = record.writer == who.own
+        if own:
+            self._told.update(record.seen)
+        # Without a key nothing can be told apart: everything is shown as recorded, and no gate counts it.
+        ours = own or not who.own or who.home.owns(who.store, record.writer)
+        self._fold.apply(self.state, record, ours)
+        self._last = (record.n, record.writer)
+        self.n = max(self.n, record.n)
+
+    def _chain(self, writer: str, head: Head, hashed: canonical.Hash) -> Chain:
+        who = self._who
+        key = who.home.key() if writer == who.own or who.home.owns(who.store, writer) else None
+        identity = Identity(who.store, self.feature, writer, self._log.name(self.feature, writer), key)
+        return Chain(identity, head, hashed, self._version)
+
+    def _compare(self, anchor: Anchor) -> None:
+        """Whether the own file still has the record that the anchor remembers, at its place."""
+        own = self._who.own
+        file = self._log.name(self.feature, own)
+        chain = self.chains.get(own)
+        found = chain.watched(anchor.i) if chain is not None else ""
+        if found is None or found == anchor.id:
+            return
+        mark = f"{self.feature}/{own}@{anchor.i}:{anchor.id}"
+        if found:
+            says = f"{file} has another record at place {anchor.i} than the one written here"
+            self._rolled = (Finding("anchor.fork", says, file, None, None, True, mark),)
+        else:
+            have = chain.head.i if chain is not None else 0
+            says = f"{file} ends at record {have}; {anchor.i} were written here, the last {anchor.i - have} are gone"
+            self._rolled = (Finding("anchor.rolled_back", says, file, None, None, True, mark),)

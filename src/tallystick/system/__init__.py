@@ -1,0 +1,1 @@
+"""The only places that touch the disk durably, run git or start a program."""
