@@ -1,0 +1,1 @@
+"""The faces: what people and programs touch. Nothing below imports a face."""

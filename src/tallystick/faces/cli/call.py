@@ -1,0 +1,156 @@
+"""One call of the command line: its words, its app, who calls, and which feature is meant.
+
+The role of a person is `user`, given only where standard input and standard error are a terminal and no client's
+marker variable is set; every other command line is `shell` (surface). That is a fence, not a wall: whoever runs as
+the same user can take the variables away.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from tallystick.errors import Refusal
+from tallystick.faces.cli.terminal import Terminal
+from tallystick.ids import shown
+from tallystick.journal.record import By
+from tallystick.ledger.model import ledger_of
+from tallystick.limits import INPUT_FILE
+from tallystick.system.durable import read_file
+from tallystick.wiring import App, Machine, assemble
+
+if TYPE_CHECKING:
+    import argparse
+
+#: Variables that the clients set for what they start, and the client each one tells of.
+MARKERS: dict[str, str] = {
+    "CLAUDECODE": "claude",
+    "CLAUDE_CODE_SESSION_ID": "claude",
+    "CLAUDE_PROJECT_DIR": "claude",
+    "CODEX_SANDBOX": "codex",
+    "CODEX_SANDBOX_NETWORK_DISABLED": "codex",
+    "CODEX_THREAD_ID": "codex",
+    "OPENCODE": "opencode",
+    "OPENCODE_PID": "opencode",
+    "OPENCODE_SESSION_ID": "opencode",
+    "AGENT": "agent",
+}
+
+
+class Input(Protocol):
+    """Standard input, as bytes."""
+
+    def read(self, size: int = -1, /) -> bytes: ...
+
+
+class Streams(NamedTuple):
+    """What a call can read, and whether a person sits before it."""
+
+    stdin: Input | None
+    interactive: bool
+
+    @staticmethod
+    def of_process() -> Streams:
+        """The standard streams of this process."""
+        interactive = sys.stdin is not None and sys.stdin.isatty() and sys.stderr is not None and sys.stderr.isatty()
+        return Streams(None if sys.stdin is None else sys.stdin.buffer, interactive)
+
+
+class Call:
+    """What a command's function gets."""
+
+    def __init__(
+        self,
+        arguments: argparse.Namespace,
+        terminal: Terminal,
+        machine: Machine,
+        streams: Streams,
+        cwd: Callable[[], str],
+    ) -> None:
+        self.arguments: Any = arguments
+        self.terminal = terminal
+        self.machine = machine
+        self._streams = streams
+        self._cwd = cwd
+        self._app: App | None = None
+
+    @property
+    def app(self) -> App:
+        """The app of the repository that is meant, put together at the first use."""
+        if self._app is None:
+            root = self.arguments.root
+            self._app = assemble(self.machine, root if root is not None else self._folder(), self.by())
+        return self._app
+
+    def by(self) -> By:
+        """Who calls."""
+        env = self.machine.env
+        client = next((name for marker, name in MARKERS.items() if env.get(marker)), None)
+        role = "user" if self._streams.interactive and client is None else "shell"
+        session = env.get("CLAUDE_CODE_SESSION_ID") or env.get("CODEX_THREAD_ID") or env.get("OPENCODE_SESSION_ID")
+        return By(role, None, client, session)
+
+    def finish(self) -> tuple[str, ...]:
+        """What is due after the answer; notes for a person."""
+        return self._app.ledger.finish() if self._app is not None else ()
+
+    def feature(self) -> str:
+        """The feature that is meant: as said, else the only open one, else the one named like the branch."""
+        said = self.arguments.words
+        if isinstance(said, list):
+            said = said[0] if said else None
+        return said if said is not None else self._default()
+
+    def feature_and_word(self) -> tuple[str, str]:
+        """A feature and one more word; a single word belongs to the feature that is meant anyway."""
+        words = self.arguments.words
+        if len(words) > 2:
+            raise Refusal("usage", f"one word too many: {shown(words[2])}", "quote a name that holds blanks")
+        if len(words) == 2:
+            return words[0], words[1]
+        return self._default(), words[0]
+
+    def read(self, name: str) -> bytes:
+        """The bytes of an input file that the user named; `-` is standard input. At most 16 MB."""
+        if name == "-":
+            if self._streams.stdin is None:
+                raise Refusal("input.unreadable", "standard input is closed", "name a file")
+            data = self._streams.stdin.read(INPUT_FILE + 1)
+            if len(data) > INPUT_FILE:
+                raise Refusal("input.too_large", f"standard input has more than {INPUT_FILE:,} bytes", "")
+            return data
+        found = read_file(self.machine.files, os.path.join(self._folder(), name), INPUT_FILE)
+        if found is None:
+            raise Refusal(
+                "input.unreadable", f"{shown(name)} is not there", "name a file that exists, or - for standard input"
+            )
+        return found
+
+    def _folder(self) -> str:
+        try:
+            return self._cwd()
+        except FileNotFoundError:
+            raise Refusal("store.place", "the folder you stand in is gone", "go to one that exists") from None
+
+    def _default(self) -> str:
+        from tallystick.system.place import branch
+
+        ledger = self.app.ledger
+        every = ledger.features()
+        if len(every) == 1:
+            return every[0]
+        unfinished = [name for name in every if ledger_of(ledger.snapshot(name)).abandoned is None]
+        if len(unfinished) == 1:
+            return unfinished[0]
+        name = branch(self.machine.files, self.app.place)
+        if name in unfinished:
+            return str(name)
+        if not every:
+            raise Refusal(
+                "feature.unknown",
+                "there are no criteria yet",
+                "freeze some with `tallystick ledger init checkout criteria.md`",
+            )
+        raise Refusal("usage", f"which feature? There are {', '.join(unfinished[:8])}", "name it as the first word")

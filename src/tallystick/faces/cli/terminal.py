@@ -1,0 +1,82 @@
+"""What the command line says: one JSON document, or text for people whose stored parts cannot act on a terminal.
+
+Answers go to standard output, everything else to standard error. Colour only on a terminal that wants it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from tallystick.canonical import Json
+from tallystick.ids import escaped
+
+_COLOURS = {"good": "32", "bad": "31", "dim": "2", "strong": "1", "warn": "33"}
+BAR = 20
+
+
+class Stream(Protocol):
+    """A text stream with the one question we ask of it."""
+
+    def write(self, text: str, /) -> object: ...
+    def flush(self) -> object: ...
+    def isatty(self) -> bool: ...
+
+
+class Terminal:
+    """Output of one command. `json` chooses the machine's form."""
+
+    def __init__(self, out: Stream, err: Stream, env: Mapping[str, str], as_json: bool) -> None:
+        self._out = out
+        self._err = err
+        self.json = as_json
+        self._colour = out.isatty() and not env.get("NO_COLOR") and env.get("TERM") != "dumb"
+
+    def answer(self, document: Json, lines: Sequence[str]) -> None:
+        """The answer, in the one form or the other, flushed: what is printed is acknowledged."""
+        if self.json:
+            text = json.dumps(document, ensure_ascii=False, indent=None if _large(document) else 2)
+            self._out.write(text + "\n")
+        else:
+            self._out.write("".join(f"{line}\n" for line in lines))
+        self._out.flush()
+
+    def tell(self, line: str) -> None:
+        """One line for a person, beside the answer."""
+        self._err.write(escaped(line, keep="\n") + "\n")
+
+    def paint(self, text: str, colour: str) -> str:
+        """`text` in a colour, on a terminal."""
+        return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if self._colour else text
+
+
+def _large(document: Json) -> bool:
+    """Whether a person will hardly read it: indenting ten thousand rows is slow."""
+    return isinstance(document, dict) and any(
+        isinstance(value, list) and len(value) > 200 for value in document.values()
+    )
+
+
+def safe(text: str | None, width: int = 0) -> str:
+    """Stored text as it may be shown: one line, nothing that acts on the terminal, cut to `width` if that is set."""
+    line = escaped(" ".join((text or "").split()))
+    if width and len(line) > width:
+        line = line[: width - 1] + "…"
+    return line
+
+
+def bar(part: int, whole: int) -> str:
+    """A bar of twenty, one mark at least for what is not nothing."""
+    filled = 0 if not part else max(1, round(BAR * part / whole))
+    return "#" * filled + "." * (BAR - filled)
+
+
+def standard(env: Mapping[str, str], as_json: bool) -> Terminal:
+    """The terminal of this process. Text goes out as UTF-8 whatever the locale says."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace")
+    return Terminal(sys.stdout, sys.stderr, env, as_json)

@@ -1,0 +1,1 @@
+"""The feature ledger: frozen criteria, what was tried, what passed, and on what evidence."""

@@ -1,0 +1,268 @@
+"""The use cases of the ledger: what a face calls. It looks without a lock, refuses cheaply, keeps the evidence, and
+lets the rules decide again inside the commit.
+
+Every method that writes returns what was acknowledged; the view is written afterwards by `finish` (D1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from tallystick.errors import Refusal
+from tallystick.ids import feature_id
+from tallystick.journal.feature import Snapshot
+from tallystick.journal.home import missing_key
+from tallystick.journal.record import By, Event
+from tallystick.journal.store import Decision, Store
+from tallystick.journal.subjects import Subjects
+from tallystick.ledger import rules
+from tallystick.ledger.citation import references
+from tallystick.ledger.keeping import Keeper
+from tallystick.ledger.model import Criterion, Draft, Ledger, ledger_of, state_of
+from tallystick.ledger.permissions import denied
+from tallystick.ledger.views import Look, Views
+
+#: The role of a failure that somebody wrote into the file by hand.
+_BY_HAND = By("unknown")
+#: What works on every store that can be written (P20), damaged or not.
+_WAYS_OUT = ("fail", "override", "abandon")
+
+
+class Receipt(NamedTuple):
+    """An acknowledged change: the criterion as it is now (None for a whole ledger), and notes for a person."""
+
+    feature: str
+    criterion: Criterion | None
+    notes: tuple[str, ...]
+
+
+class Shown(NamedTuple):
+    """A ledger as it stands in this tree: each criterion with its state word, and how its view lies."""
+
+    snapshot: Snapshot[Subjects]
+    rows: tuple[tuple[Criterion, str], ...]
+    view: Look
+
+    @property
+    def ledger(self) -> Ledger:
+        """The state."""
+        return ledger_of(self.snapshot)
+
+
+class LedgerService:
+    """The ledger of one tree, for one doer. `head` names the commit that is checked out, for the freeze."""
+
+    def __init__(
+        self, store: Store[Subjects], views: Views, keeper: Keeper, head: Callable[[], str | None], by: By
+    ) -> None:
+        self._store = store
+        self._views = views
+        self._keeper = keeper
+        self._head = head
+        self.by = by
+        self._looked: set[str] = set()
+        self._touched: set[str] = set()
+
+    # -- looking ------------------------------------------------------------------------------------------------
+
+    def features(self) -> list[str]:
+        """Every feature of the store."""
+        return self._store.features()
+
+    def snapshot(self, feature: str) -> Snapshot[Subjects]:
+        """The state alone, without looking at the tree."""
+        return self._store.snapshot(feature)
+
+    def show(self, feature: str, thorough: bool = False) -> Shown:
+        """The whole ledger. Raises "feature.unknown" for a feature that no record and no anchor knows."""
+        snapshot = self._store.snapshot(feature_id(feature))
+        if ledger_of(snapshot).created_at is None and not snapshot.findings:
+            raise rules.unknown_feature(feature)
+        return self.shown(snapshot, thorough)
+
+    def shown(self, snapshot: Snapshot[Subjects], thorough: bool = False) -> Shown:
+        """The ledger of `snapshot` with states computed from the content of this tree."""
+        changed = self._keeper.changed
+        rows = tuple(
+            (criterion, state_of(criterion, bool(criterion.citations) and criterion.passes and changed(criterion)))
+            for criterion in ledger_of(snapshot).criteria.values()
+        )
+        return Shown(snapshot, rows, self._views.look(snapshot, thorough))
+
+    # -- writing ------------------------------------------------------------------------------------------------
+
+    def freeze(self, feature: str, drafts: Sequence[Draft]) -> Receipt:
+        """Freeze a new ledger."""
+        rules.checked(drafts)
+        commit = self._head()
+        return self.record(feature_id(feature), "freeze", "", lambda ledger: [rules.freeze(ledger, drafts, commit)])
+
+    def add(self, feature: str, drafts: Sequence[Draft]) -> Receipt:
+        """Add later criteria."""
+        return self.record(feature, "add", "", lambda ledger: rules.add(ledger, drafts))
+
+    def mark_pass(self, feature: str, name: str, reference: str) -> Receipt:
+        """Pass a criterion by citing what is kept: level *cited*. A machine check is not passed this way."""
+        self.permit(feature, "pass", name)
+        criterion, changed = self.markable(feature, name)
+        rules.passable_by_citing(criterion)
+        evidence = self.keep(criterion, reference, least=1)
+
+        def decide(ledger: Ledger) -> Sequence[Event]:
+            now = rules.unamended(ledger, criterion)
+            same = now.passed_at == criterion.passed_at
+            return [rules.mark_pass(ledger, now.id, reference, "cited", evidence, changed and same)]
+
+        return self.record(feature, "pass", name, decide)
+
+    def mark_failure(self, feature: str, name: str, error: str) -> Receipt:
+        """Record a failed attempt."""
+        return self.record(feature, "fail", name, lambda ledger: [rules.mark_failure(ledger, name, error)])
+
+    def amend(
+        self, feature: str, name: str, text: str | None, required: tuple[str, ...] | bool | None, reason: str
+    ) -> Receipt:
+        """Change text or required evidence, visibly, and drop the pass. `required` False leaves it as it is."""
+        return self.record(feature, "amend", name, lambda ledger: [rules.amend(ledger, name, text, required, reason)])
+
+    def close(self, feature: str, name: str, reason: str) -> Receipt:
+        """Take a criterion out of what is to do."""
+        return self.record(feature, "amend", name, lambda ledger: [rules.close(ledger, name, reason)])
+
+    def override(self, feature: str, name: str, reason: str) -> Receipt:
+        """A person counts it as done; always possible where the store can be written (P20)."""
+        return self.record(feature, "override", name, lambda ledger: [rules.override(ledger, name, reason)])
+
+    def abandon(self, feature: str, reason: str) -> Receipt:
+        """Give the feature up; always possible where the store can be written (P20)."""
+        return self.record(feature, "abandon", "", lambda ledger: [rules.abandon(ledger, reason)])
+
+    def finish(self) -> tuple[str, ...]:
+        """Write the views and checkpoints that are due, after the answer; notes of what was seen meanwhile."""
+        notes: list[str] = []
+        while self._touched:
+            try:
+                notes.extend(self._views.write(self._touched.pop()))
+            except Refusal as refusal:
+                notes.append(refusal.message)
+        try:
+            self._store.flush()
+        except Refusal as refusal:
+            notes.append(refusal.message)
+        return tuple(notes)
+
+    # -- for the use cases above this one -----------------------------------------------------------------------
+
+    def record(self, feature: str, act: str, name: str, events: Callable[[Ledger], Sequence[Event]]) -> Receipt:
+        """Commit what `events` decides on the state as locked, if the role may `act` and the store is sound for it.
+
+        Durable when it returns. What was edited by hand in the view is named in the notes; an error that somebody
+        wrote there is taken in afterwards, so that a refused command changes nothing.
+        """
+        self.permit(feature, act, name)
+        edited = self._edited(feature, act)
+
+        def decide(snapshot: Snapshot[Subjects], _now: str) -> Decision[None]:
+            if act not in _WAYS_OUT:
+                rules.unsound(snapshot.findings)
+            return Decision(tuple(events(ledger_of(snapshot))), None)
+
+        committed = self._store.commit(feature, self.by, decide)
+        self._touched.add(feature)
+        if edited.failures:
+            self._take_in(feature, edited.failures)
+        found = ledger_of(self._store.peek(feature)).find(name) if name else None
+        notes = (edited.finding.says,) if edited.finding is not None else ()
+        return Receipt(feature, found, (*committed.notes, *notes))
+
+    def permit(self, feature: str, act: str, name: str) -> None:
+        """Raise "role.denied" where the role may not, and leave one record of it where there is a ledger."""
+        refusal = denied(act, self.by.role)
+        if refusal is None:
+            return
+        snapshot = self._store.snapshot(feature)
+        if ledger_of(snapshot).created_at is not None and snapshot.checkable:
+            event = rules.refused(name, act, refusal)
+            self._store.commit(feature, self.by, lambda snapshot, now: Decision((event,), None))
+        raise refusal
+
+    def markable(self, feature: str, name: str) -> tuple[Criterion, bool]:
+        """The criterion, if it may be passed now, and whether it passes already on what has changed since.
+
+        Looks at what this process saw last, and again at the journal only where that would refuse.
+        """
+        try:
+            return self._markable(self._store.peek(feature), name)
+        except Refusal:
+            return self._markable(self._store.snapshot(feature), name)
+
+    def keep(self, criterion: Criterion, text: str, least: int) -> list[rules.Evidence]:
+        """Keep what `text` cites: at least `least` references, and one for each requirement in words.
+
+        `file:` requirements are cited by the ledger itself, and stand for the least.
+        """
+        found = references(text) if text.strip() else []
+        wanted = rules.references_wanted(criterion)
+        files = rules.files_wanted(criterion)
+        needed = max(len(wanted), 0 if files else least)
+        if len(found) < needed:
+            asked = f"; it asks for {', '.join(wanted)}" if wanted else ""
+            raise Refusal(
+                "evidence.missing" if found else "evidence.free_text",
+                f"{criterion.id} needs {needed} reference(s), {len(found)} given{asked}",
+                "cite one for each, separated by ' ; '",
+            )
+        found = [*found, *(one for path in files for one in references(path))]
+        try:
+            return [self._keeper.keep(one) for one in found]
+        except Refusal as refusal:
+            asked = f' {criterion.id} asks for "{"; ".join(wanted)}".' if wanted else ""
+            message = f"{criterion.id} is not passed: {refusal.message}.{asked}"
+            raise Refusal(refusal.code, message, refusal.hint, refusal.where) from None
+
+    def need_key(self) -> None:
+        """Raise "key.missing" where this home cannot write into the store."""
+        if self._store.home.key() is None:
+            raise missing_key(self._store.home.folder)
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def _markable(self, snapshot: Snapshot[Subjects], name: str) -> tuple[Criterion, bool]:
+        ledger = ledger_of(snapshot)
+        criterion = rules.open_criterion(ledger, name)
+        rules.unsound(snapshot.findings)
+        changed = criterion.passes and self._keeper.changed(criterion)
+        if criterion.passes and not criterion.regressed and not changed:
+            raise rules.already(ledger, criterion)
+        return criterion, changed
+
+    def _edited(self, feature: str, act: str) -> Look:
+        """Once for each feature: what was edited by hand in its view.
+
+        Raises "view.damaged" where the view cannot be parsed: nothing that counts is marked over it (formats 5),
+        while the ways out (P20) stay open.
+        """
+        nothing = Look("current")
+        if feature in self._looked:
+            return nothing
+        snapshot = self._store.snapshot(feature)
+        if ledger_of(snapshot).created_at is None:
+            return nothing
+        look = self._views.look(snapshot)
+        if look.kind == "damaged" and look.finding is not None and act not in _WAYS_OUT:
+            raise Refusal(
+                "view.damaged", look.finding.says, "`tallystick audit --restore` writes it anew and keeps its bytes"
+            )
+        self._looked.add(feature)
+        return look if look.kind == "edited" else nothing
+
+    def _take_in(self, feature: str, failures: dict[str, str]) -> None:
+        """Record errors that somebody wrote into failing rows by hand, as the seed lets a fixer do."""
+
+        def decide(snapshot: Snapshot[Subjects], _now: str) -> Decision[None]:
+            ledger = ledger_of(snapshot)
+            still = [(name, error) for name, error in failures.items() if rules.is_open(ledger, name)]
+            return Decision(tuple(rules.mark_failure(ledger, name, error) for name, error in still), None)
+
+        self._store.commit(feature, _BY_HAND, decide)
