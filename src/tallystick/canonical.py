@@ -63,6 +63,14 @@ def hasher() -> Hash:
     return hashlib.sha256()
 
 
+def git_object(kind: str, data: bytes, length: int) -> str:
+    """The id git gives an object of these bytes: SHA-1 where ids have `length` 40, SHA-256 where they have 64."""
+    head = f"{kind} {len(data)}\0".encode()
+    if length == 64:
+        return hashlib.sha256(head + data).hexdigest()
+    return hashlib.sha1(head + data, usedforsecurity=False).hexdigest()
+
+
 def mac(key: bytes, purpose: str, text: str) -> str:
     """HMAC-SHA256 of `purpose` LF `text` (formats 5), hex. `purpose` keeps one use of the key apart from another."""
     return hmac.digest(key, f"{purpose}\n{text}".encode(), "sha256").hex()
@@ -99,7 +107,7 @@ def parse(data: bytes, file: str) -> Json:
     if raw.count(b"[") + raw.count(b"{") > NESTING and depth(raw) > NESTING:
         raise _invalid(file, f"nests deeper than {NESTING} levels")
     try:
-        value = json.loads(decoded, object_pairs_hook=_unique, parse_constant=_no_constant)
+        value = json.loads(decoded, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         raise _invalid(file, f"is not JSON: {error.msg}", line=error.lineno) from None
     except RecursionError:
@@ -123,6 +131,13 @@ def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
                 raise ValueError(f"has the key {_quoted(key[:60])} twice in one object")
             seen.add(key)
     return found
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"holds the number {text[:30]}, which is too large")
+    return number
 
 
 def _no_constant(name: str) -> Json:

@@ -5,10 +5,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tallystick.errors import Refusal
+from tallystick.evidence.model import SUBJECT as RUNS
+from tallystick.evidence.model import RunsFold
+from tallystick.handoff.notes import SUBJECT as NOTES
+from tallystick.handoff.notes import NotesFold
 from tallystick.journal.home import Home
 from tallystick.journal.log import FileLog
 from tallystick.journal.record import FORMAT, By
@@ -24,6 +29,9 @@ from tallystick.system.files import Files, OsFiles
 from tallystick.system.git import Git
 from tallystick.system.locks import Clock
 from tallystick.system.place import Place, find_place, home_folder
+
+if TYPE_CHECKING:
+    from tallystick.evidence.service import EvidenceService
 
 
 class Machine(NamedTuple):
@@ -43,6 +51,7 @@ class App(NamedTuple):
     place: Place
     home: Home
     store: Store[Subjects]
+    git: Git
     views: Views
     ledger: LedgerService
 
@@ -65,7 +74,7 @@ def assemble(machine: Machine, folder: str, by: By) -> App:
         Root(place.store, top),
         log,
         home,
-        SubjectsFold({SUBJECT: LedgerFold()}),
+        SubjectsFold({SUBJECT: LedgerFold(), RUNS: RunsFold(), NOTES: NotesFold()}),
         clock,
         wait,
         machine.format,
@@ -76,7 +85,19 @@ def assemble(machine: Machine, folder: str, by: By) -> App:
     keeper = Keeper(files, place.tree, store.blobs, commits, clock)
     views = Views(files, place.tree, store, clock, wait)
     ledger = LedgerService(store, views, keeper, lambda: commits.commit("HEAD"), by)
-    return App(machine, place, home, store, views, ledger)
+    return App(machine, place, home, store, git, views, ledger)
+
+
+def evidence(app: App) -> EvidenceService:
+    """The service that runs checks; imported only by what runs one."""
+    from tallystick.evidence.service import EvidenceService
+
+    folder = app.place.store
+
+    def tree_id() -> str | None:
+        return app.git.tree(f"{folder}/objects", f"{folder}/cache/index-{os.getpid()}")
+
+    return EvidenceService(app.machine.files, app.place.tree, app.store.blobs, app.ledger, app.machine.env, tree_id)
 
 
 def lock_wait(env: Mapping[str, str]) -> float:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tallystick import canonical
 from tallystick.journal.record import FIRST
-from tallystick.system.durable import make_folders
+from tallystick.system.durable import make_folders, release
 from tallystick.system.faults import explained
 from tallystick.system.files import Files
 
@@ -66,7 +66,7 @@ class Anchors:
         except OSError:
             return None
         finally:
-            self._files.close(fd)
+            release(self._files, fd)
 
     def ready(self, writer: str, feature: str) -> None:
         """Open the anchor for writing, so that a home that cannot be written refuses before anything is recorded."""
@@ -102,7 +102,7 @@ class Anchors:
     def close(self) -> None:
         """Let all descriptors go."""
         for fd in self._open.values():
-            self._files.close(fd)
+            release(self._files, fd)
         self._open.clear()
 
     def _path(self, writer: str, feature: str) -> str:

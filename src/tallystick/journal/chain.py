@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from tallystick import canonical
 from tallystick.errors import Refusal, Where
-from tallystick.journal.record import FIRST, FORMAT, Record, Unreadable, authentic, open_line
+from tallystick.ids import shown
+from tallystick.journal.record import FIRST, FORMAT, Record, Unreadable, authentic, canonical_line, open_line
 from tallystick.limits import RECORD_LINE
 
 #: How many lines may wait to be hashed: memory stays bounded while a long file is walked.
@@ -133,7 +134,7 @@ class Chain:
             if len(rest) > RECORD_LINE:  # no line of ours: count it, do not hold it
                 overlong += len(rest)
                 rest = b""
-        self._end(start, at, at + overlong + len(rest), number, overlong)
+        self._end(start, at, at + overlong + len(rest), number)
 
     def _line(self, line: bytes, at: int, number: int, unhashed: list[bytes], overlong: int) -> Iterator[Record]:
         opened = Unreadable("is longer than a record may be", False) if overlong else open_line(line, self._format)
@@ -149,11 +150,11 @@ class Chain:
             self._pending.append((opened, number, at))
             return
         record, mac = opened
-        wrong = self._misplaced(record, mac)
+        wrong = self._misplaced(record, mac, line)
         if wrong is not None:
             self._pending.append((Unreadable(wrong, False), number, at))
             return
-        self._settle(record)
+        self._settle(record, number, at)
         self._commit.append((record, Head(record.i, record.id, record.n, at + len(line) + 1, number)))
         if record.place[0] < record.place[1]:
             return
@@ -169,47 +170,48 @@ class Chain:
         self._commit.clear()
         yield from complete
 
-    def _misplaced(self, record: Record, mac: str) -> str | None:
+    def _misplaced(self, record: Record, mac: str, line: bytes) -> str | None:
         identity = self._identity
         if record.feature != identity.feature:
-            return f"belongs to the feature {record.feature}: a copied record counts for nothing"
+            return f"belongs to the feature {shown(record.feature)}: a copied record counts for nothing"
         if record.store != identity.store:
             return "belongs to another store: a copied record counts for nothing"
         if record.writer != identity.writer:
             return "names another writer than its file"
         if identity.key is not None and not authentic(record, mac, identity.key):
             return "is not sealed with this user's key: it was not written by Tallystick here"
+        if identity.key is None and not canonical_line(line):
+            return "is not canonical JSON: no Tallystick wrote it"
         last = self._commit[-1][0].i if self._commit else self.head.i
         if record.i <= last:
             return f"repeats place {record.i} of this chain"
         return None
 
-    def _settle(self, record: Record) -> None:
+    def _settle(self, record: Record, line: int, at: int) -> None:
         """A good record after trouble: what stood between is damage, since a crash only ever leaves a torn end."""
         last_i, last_id = (self._commit[-1][0].i, self._commit[-1][0].id) if self._commit else self.head[:2]
-        for unreadable, number, at in self._pending:
-            self._name(unreadable.says, number, at)
+        for unreadable, number, offset in self._pending:
+            self._name(unreadable.says, number, offset)
         gap = record.i - last_i - 1
         if not self._pending:
             if gap:
-                self._name(f"follows a gap: {gap} record(s) before it are gone", None, None)
+                self._name(f"follows a gap: {gap} record(s) before it are gone", line, at)
             elif record.prev != last_id:
-                self._name(f"record {record.i} does not follow the record before it", None, None)
+                self._name(f"record {record.i} does not follow the record before it", line, at)
         if self._commit and record.place[0] != self._commit[-1][0].place[0] + 1:
-            self._name(f"the commit before record {record.i} is not whole", None, None)
+            self._name(f"the commit before record {record.i} is not whole", line, at)
             self._commit.clear()
         elif not self._commit and record.place[0] != 1 and not (self._pending or gap):
-            self._name(f"the commit of record {record.i} is not whole", None, None)
+            self._name(f"the commit of record {record.i} is not whole", line, at)
         self._pending.clear()
 
-    def _end(self, start: int, at: int, size: int, number: int, overlong: int) -> None:
+    def _end(self, start: int, at: int, size: int, number: int) -> None:
         """At the end of the file: bad lines that are no JSON at all are the torn end, all others are damage.
 
-        Damage is never cut away and nothing is written over it, so where there is some the good part is taken to
-        end behind it; the next record follows there and continues the chain.
+        Whatever has no LF is part of the torn end, however long it is. Damage is never cut away and nothing is written
+        over it, so where there is some the good part is taken to end behind it; the next record follows there and
+        continues the chain.
         """
-        if overlong:
-            self._pending.append((Unreadable("is longer than a record may be", False), number + 1, at))
         torn_from = len(self._pending)
         while torn_from and self._pending[torn_from - 1][0].blank_of_json:
             torn_from -= 1
@@ -219,8 +221,7 @@ class Chain:
             if self._commit:
                 self._name(f"the commit of record {self._commit[0][0].i} is not whole", None, None)
             behind = self._pending[torn_from] if torn_from < len(self._pending) else (None, number + 1, at)
-            end = size if overlong else behind[2]
-            self.head = self.head._replace(end=end, lines=behind[1] - 1)
+            self.head = self.head._replace(end=behind[2], lines=behind[1] - 1)
         self.torn = size - max(self.head.end, start)
 
     def _name(self, says: str, line: int | None, at: int | None) -> None:

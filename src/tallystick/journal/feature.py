@@ -6,7 +6,7 @@ meanwhile can never look like a roll-back. The state is handed out as it is, not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from tallystick import canonical
@@ -33,6 +33,27 @@ class Fold(Protocol[S]):
     def apply(self, state: S, record: Record, ours: bool) -> None: ...
     def dump(self, state: S) -> Json: ...
     def load(self, feature: str, data: Json) -> S: ...
+
+
+class VisitingFold:
+    """A fold without a state, for reading the history as such."""
+
+    version = ""
+
+    def __init__(self, visit: Callable[[Record, bool], None]) -> None:
+        self._visit = visit
+
+    def empty(self, feature: str) -> None:
+        return None
+
+    def apply(self, state: None, record: Record, ours: bool) -> None:
+        self._visit(record, ours)
+
+    def dump(self, state: None) -> None:
+        return None
+
+    def load(self, feature: str, data: object) -> None:
+        return None
 
 
 class Snapshot(NamedTuple, Generic[S]):

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from tallystick.errors import Refusal, Where
 from tallystick.limits import JOURNAL_FILE
-from tallystick.system.durable import CHUNK, each_entry, make_folders, sync_folders, too_large, write_all
+from tallystick.system.durable import CHUNK, each_entry, make_folders, release, sync_folders, too_large, write_all
 from tallystick.system.faults import explained
 from tallystick.system.files import Files
 
@@ -44,6 +44,7 @@ class Log(Protocol):
     def append(self, feature: str, writer: str, expected: Extent | None, data: bytes) -> Extent: ...
     def cut(self, feature: str, writer: str, end: int) -> None: ...
     def name(self, feature: str, writer: str) -> str: ...
+    def close(self) -> None: ...
 
 
 def _is_log(name: str) -> bool:
@@ -106,7 +107,7 @@ class FileLog:
         except OSError as error:
             raise explained(error, path, "reading") from error
         finally:
-            self._files.close(fd)
+            release(self._files, fd)
 
     def append(self, feature: str, writer: str, expected: Extent | None, data: bytes) -> Extent:
         """Append and sync; after a failure the file is as it was, as far as the disk still obeys."""
@@ -175,7 +176,7 @@ class FileLog:
     def _close(self, path: str) -> None:
         held = self._open.pop(path, None)
         if held is not None:
-            self._files.close(held[0])
+            release(self._files, held[0])
 
     def close(self) -> None:
         """Let all descriptors go."""

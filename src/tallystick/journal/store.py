@@ -16,7 +16,7 @@ from tallystick.journal import checkpoint as checkpoints
 from tallystick.journal.anchor import Anchor
 from tallystick.journal.blobs import Blobs
 from tallystick.journal.chain import Finding
-from tallystick.journal.feature import FeatureJournal, Fold, Identities, Snapshot
+from tallystick.journal.feature import FeatureJournal, Fold, Identities, Snapshot, VisitingFold
 from tallystick.journal.home import Home, missing_key
 from tallystick.journal.log import Log
 from tallystick.journal.membership import MEMBERSHIP, Membership, MembershipFold, new_store_id, parse_store_id
@@ -47,27 +47,6 @@ class Committed(NamedTuple, Generic[A]):
     records: tuple[Record, ...]
     answer: A
     notes: tuple[str, ...]
-
-
-class _Visit:
-    """A fold without a state, for reading the history as such."""
-
-    version = ""
-
-    def __init__(self, visit: Callable[[Record, bool], None]) -> None:
-        self._visit = visit
-
-    def empty(self, feature: str) -> None:
-        return None
-
-    def apply(self, state: None, record: Record, ours: bool) -> None:
-        self._visit(record, ours)
-
-    def dump(self, state: None) -> None:
-        return None
-
-    def load(self, feature: str, data: object) -> None:
-        return None
 
 
 class Root(NamedTuple):
@@ -170,7 +149,7 @@ class Store(Generic[S]):
     def history(self, feature: str, visit: Callable[[Record, bool], None]) -> None:
         """Hand every record of `feature` to `visit`, in order, each with whether it is ours. Memory stays bounded."""
         with self._mutex:
-            FeatureJournal(self._log, feature, _Visit(visit), self._identities(), self._version).refresh()
+            FeatureJournal(self._log, feature, VisitingFold(visit), self._identities(), self._version).refresh()
 
     # -- writing ------------------------------------------------------------------------------------------------
 
@@ -400,6 +379,7 @@ class Store(Generic[S]):
 
     def close(self) -> None:
         """Let all descriptors go."""
+        self._log.close()
         self.home.anchors.close()
         for lock in self._locks.values():
             lock.close()

@@ -209,7 +209,7 @@ def passable_by_citing(criterion: Criterion) -> None:
             raise Refusal(
                 "check.needed",
                 f"{criterion.id} names a machine check ({shown(entry)}), which is passed by running it, not by citing",
-                "running checks comes with `tallystick check`; until then the criterion stays open",
+                "`tallystick check` says whether it would pass; `tallystick ledger pass` runs it",
             )
 
 

@@ -86,7 +86,7 @@ class LedgerService:
         changed = self._keeper.changed
         rows = tuple(
             (criterion, state_of(criterion, bool(criterion.citations) and criterion.passes and changed(criterion)))
-            for criterion in ledger_of(snapshot).criteria.values()
+            for criterion in list(ledger_of(snapshot).criteria.values())  # another thread may add one meanwhile
         )
         return Shown(snapshot, rows, self._views.look(snapshot, thorough))
 
@@ -179,13 +179,16 @@ class LedgerService:
     def permit(self, feature: str, act: str, name: str) -> None:
         """Raise "role.denied" where the role may not, and leave one record of it where there is a ledger."""
         refusal = denied(act, self.by.role)
-        if refusal is None:
-            return
+        if refusal is not None:
+            self.record_denial(feature, name, act, refusal)
+            raise refusal
+
+    def record_denial(self, feature: str, name: str, act: str, refusal: Refusal) -> None:
+        """Leave one record of what a role was refused, where there is a ledger and a key to seal it with."""
         snapshot = self._store.snapshot(feature)
         if ledger_of(snapshot).created_at is not None and snapshot.checkable:
             event = rules.refused(name, act, refusal)
             self._store.commit(feature, self.by, lambda snapshot, now: Decision((event,), None))
-        raise refusal
 
     def markable(self, feature: str, name: str) -> tuple[Criterion, bool]:
         """The criterion, if it may be passed now, and whether it passes already on what has changed since.

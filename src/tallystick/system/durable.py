@@ -45,7 +45,7 @@ def read_file(files: Files, path: str, most: int, within: str = "") -> bytes | N
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error)) from error
     finally:
-        files.close(fd)
+        release(files, fd)
     if data is None:
         raise too_large(path, most + 1, most)
     return data
@@ -87,7 +87,7 @@ def sync_folder(files: Files, path: str) -> None:
     try:
         files.fsync(fd)
     finally:
-        files.close(fd)
+        release(files, fd)
 
 
 def sync_folders(files: Files, path: str, top: str) -> None:
@@ -115,11 +115,11 @@ def make_folders(files: Files, path: str, mode: int = 0o700) -> None:
     for folder in reversed(missing):
         try:
             files.mkdir(folder, mode)
+            sync_folder(files, os.path.dirname(folder))
         except FileExistsError:
             continue
         except OSError as error:
             raise explained(error, folder, "making the folder") from error
-        sync_folder(files, os.path.dirname(folder))
 
 
 def replace_file(files: Files, path: str, data: bytes, *, mode: int = 0o600, sync: bool, beside: str) -> None:
@@ -164,6 +164,14 @@ def create_once(files: Files, path: str, data: bytes, *, beside: str, mode: int 
         drop(files, beside)
         raise explained(error, path, "writing") from error
     return made
+
+
+def release(files: Files, fd: int) -> None:
+    """Close a descriptor that was only read or has been synced: what closing it may complain of is nobody's loss."""
+    try:
+        files.close(fd)
+    except OSError:
+        return
 
 
 def drop(files: Files, path: str) -> None:

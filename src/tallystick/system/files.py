@@ -51,6 +51,7 @@ class Files(Protocol):
     def rename(self, old: str, new: str) -> None: ...
     def link(self, old: str, new: str) -> None: ...
     def unlink(self, path: str) -> None: ...
+    def readlink(self, path: str) -> str: ...
     def realpath(self, path: str) -> str: ...
     def try_lock(self, fd: int) -> bool:
         """Take the exclusive kernel lock of the open file without waiting; False when another holds it.
@@ -68,7 +69,6 @@ class Files(Protocol):
 class OsFiles:
     """The real disk: each method is the system call of its name."""
 
-    open = staticmethod(os.open)
     close = staticmethod(os.close)
     read = staticmethod(os.read)
     pread = staticmethod(os.pread)
@@ -79,10 +79,24 @@ class OsFiles:
     stat = staticmethod(os.stat)
     lstat = staticmethod(os.lstat)
     listdir = staticmethod(os.listdir)
-    mkdir = staticmethod(os.mkdir)
     rename = staticmethod(os.replace)
     link = staticmethod(os.link)
     unlink = staticmethod(os.unlink)
+
+    @staticmethod
+    def open(path: str, flags: int, mode: int = 0o600) -> int:
+        """Open; what is made is the user's alone unless said otherwise."""
+        return os.open(path, flags, mode)
+
+    @staticmethod
+    def mkdir(path: str, mode: int = 0o700) -> None:
+        """Make a folder; the user's alone unless said otherwise."""
+        os.mkdir(path, mode)
+
+    @staticmethod
+    def readlink(path: str) -> str:
+        """What the symbolic link says."""
+        return os.readlink(path)
 
     @staticmethod
     def realpath(path: str) -> str:

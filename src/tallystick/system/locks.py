@@ -10,7 +10,7 @@ import os
 from typing import Protocol
 
 from tallystick.errors import Refusal, Where
-from tallystick.system.durable import make_folders
+from tallystick.system.durable import make_folders, release
 from tallystick.system.faults import explained
 from tallystick.system.files import Files
 
@@ -56,12 +56,15 @@ class Lock:
     def release(self) -> None:
         """Let the lock go; the descriptor stays for the next time."""
         if self._fd >= 0:
-            self._files.unlock(self._fd)
+            try:
+                self._files.unlock(self._fd)
+            except OSError:
+                self.close()  # closing frees it in the kernel, whatever the call said
 
     def close(self) -> None:
         """Let lock and descriptor go."""
         if self._fd >= 0:
-            self._files.close(self._fd)
+            release(self._files, self._fd)
             self._fd = -1
 
     def _hold(self) -> bool:

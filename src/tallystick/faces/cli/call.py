@@ -112,6 +112,13 @@ class Call:
             return words[0], words[1]
         return self._default(), words[0]
 
+    def feature_and_criteria(self) -> tuple[str, list[str]]:
+        """A feature and any number of criteria; a first word that is no feature is a criterion."""
+        words = list(self.arguments.words)
+        if words and words[0] in self.app.ledger.features():
+            return words[0], words[1:]
+        return self._default(), words
+
     def read(self, name: str) -> bytes:
         """The bytes of an input file that the user named; `-` is standard input. At most 16 MB."""
         if name == "-":

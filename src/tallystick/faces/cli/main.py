@@ -50,6 +50,15 @@ def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
     from tallystick.wiring import this_machine
 
     terminal = standard(env, "--json" in argv)
+    if argv[:1] == ["mcp"]:
+        from tallystick.faces.cli.serve import serve, words
+
+        found = words(argv[1:])
+        if found is not None:  # agents wait for this start, so it goes without argparse
+            try:
+                return serve(*found, env)
+            except Refusal as refusal:
+                return refuse(terminal, refusal)
     return carry_out(argv, terminal, this_machine(env), Streams.of_process(), os.getcwd)
 
 

@@ -47,6 +47,11 @@ class Terminal:
         """One line for a person, beside the answer."""
         self._err.write(escaped(line, keep="\n") + "\n")
 
+    def progress(self, line: str) -> None:
+        """One line that says what is waited for, where a person can see it."""
+        if self._err.isatty():
+            self.tell(line)
+
     def paint(self, text: str, colour: str) -> str:
         """`text` in a colour, on a terminal."""
         return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if self._colour else text

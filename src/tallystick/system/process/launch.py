@@ -188,10 +188,11 @@ class _Run:
         """However we got here: the supervisor ends, what is in the pipes is taken, every descriptor is closed."""
         import subprocess
 
+        given_up = self._life < 0 and self._pump.reads(self._answer_fd)
         if self._life >= 0:
             os.close(self._life)
         try:
-            self._supervisor.wait(timeout=self._limits.grace_s + _AFTER_GRACE_S)
+            self._supervisor.wait(timeout=0 if given_up else self._limits.grace_s + _AFTER_GRACE_S)
         except subprocess.TimeoutExpired:
             self._supervisor.kill()
             self._supervisor.wait()

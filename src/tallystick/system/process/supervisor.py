@@ -3,7 +3,7 @@
 It stands between us and the program because only a parent can do this well, and we are a bad one: a server with many
 threads, perhaps killed in the middle. It has nothing else to do, so it can
 
-* put limits on itself that the program inherits (no code runs between a fork and an exec of a threaded process);
+* fork and set limits before the program begins, which a process with threads cannot do safely;
 * be the *subreaper* of all that the program starts (Linux): who forks twice to get away becomes its child, and
   `waitpid` saying "no children" proves that nothing is left;
 * see our end: it holds one end of a pipe, the *life line*, and ends everything when the other end closes, even if we
@@ -27,7 +27,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeAlias
+    from typing import Any, NoReturn, TypeAlias
 
     Order: TypeAlias = dict[str, Any]
 
@@ -51,12 +51,10 @@ def main() -> None:
     try:
         os.chdir(order["cwd"])
         step = "program"
-        _limit(order)
-        child = _start(order)
+        child = _start(order, answer)
     except OSError as error:
         _say(answer, f"failed {step} {error.errno}")
         return
-    _say(answer, f"pid {child}")
     _let_go(order["fds"])
     family = Family(child, adopting)
     asked = False
@@ -199,8 +197,49 @@ def _become_subreaper() -> bool:
     return done == 0
 
 
+def _start(order: Order, answer: int) -> int:
+    """Start the program; its pid. Raises `OSError` as exec does.
+
+    It begins only when its pid has been told: one that kills us as its first deed is ended by whoever asked.
+    """
+    failure, failed = os.pipe()
+    gate, opened = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(opened)
+        _become(order, gate, failed)
+    os.close(failed)
+    os.close(gate)
+    _say(answer, f"pid {child}")
+    os.write(opened, b"1")
+    os.close(opened)
+    number = os.read(failure, 20)
+    os.close(failure)
+    if number:
+        os.waitpid(child, 0)
+        raise OSError(int(number), "")
+    return child
+
+
+def _become(order: Order, gate: int, failed: int) -> NoReturn:
+    """In the child: a session of its own without a terminal, default signals, limits; then the program."""
+    try:
+        os.setsid()
+        for name in _DEFAULTS:
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+        if os.read(gate, 1):
+            _limit(order)
+            for fd in order["fds"]:
+                os.set_inheritable(fd, True)
+            os.execvpe(order["argv"][0], order["argv"], order["env"])
+    except OSError as error:
+        os.write(failed, b"%d" % (error.errno or 0))
+    finally:
+        os._exit(127)
+
+
 def _limit(order: Order) -> None:
-    """Put the limits on this process; what it starts inherits them."""
+    """Put the limits of the order on this process and on all that it will start."""
     wanted = {resource.RLIMIT_CORE: 0}
     if order["memory"]:
         wanted[resource.RLIMIT_AS] = order["memory"]
@@ -214,19 +253,6 @@ def _limit(order: Order) -> None:
             resource.setrlimit(kind, (most, most))
         except (OSError, ValueError):
             continue  # macOS knows no limit of address space
-
-
-def _start(order: Order) -> int:
-    """Start the program in a session of its own, without a controlling terminal; its pid. Raises `OSError`."""
-    env: dict[str, str] = order["env"]
-    os.environ.pop("PATH", None)
-    if "PATH" in env:
-        os.environ["PATH"] = env["PATH"]  # the program is looked for where it will look itself
-    for fd in order["fds"]:
-        os.set_inheritable(fd, True)
-    numbers = [getattr(signal, name) for name in _DEFAULTS]
-    argv: tuple[str, ...] = order["argv"]
-    return os.posix_spawnp(argv[0], argv, env, setsid=True, setsigmask=(), setsigdef=numbers)
 
 
 def _let_go(fds: tuple[int, ...]) -> None:

@@ -1,0 +1,66 @@
+"""The contract of a test runner: what it can run, how it is started, what it carries into the check.
+
+A runner of ours never reads what a test run prints. It starts the project's own runner with a small reporter of ours,
+which it *carries* (copied into a folder of the run, so nothing of ours needs to be readable or importable where the
+check runs), and the reporter writes rows into an inherited pipe (`report.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+#: The variable that tells a reporter the number of the inherited pipe.
+REPORT_VARIABLE = "TALLYSTICK_REPORT"
+#: The file beside the reporter that names the ids to run, as a JSON array; without it everything asked for runs.
+IDS_FILE = "tallystick_ids.json"
+
+
+class Tree(NamedTuple):
+    """The files of a project, for finding its runner: paths from the top with `/`, and a way to read a small one.
+
+    `read` gives None where there is nothing to read.
+    """
+
+    names: tuple[str, ...]
+    read: Callable[[str], bytes | None]
+
+
+class Interpreter(NamedTuple):
+    """The Python that runs a project's tests; `found` says why this one."""
+
+    path: str
+    found: str
+
+
+class Command(NamedTuple):
+    """How a runner is started: argument list, and variables beside those that every check gets."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str]
+
+
+def _never(_: object) -> bool:
+    return False
+
+
+class Runner(NamedTuple):
+    """One row of the table of runners.
+
+    `wrapped(argv, folder)` is a frozen command that starts this runner with our reporter added, None for any other
+    command. `find(tree)`: whether the project's tests are this runner's. `speaks(id)`: whether a test id has this
+    runner's form, of which `form` is an example. `ids_command(python, ids, root, folder)` starts exactly these ids;
+    None where there are none. `folder` is the run's own and holds the file `carried`, whose text is `source` in this
+    package ("": nothing is carried and nothing reported). `module` must be importable in the project's Python; "" for
+    what every Python has.
+    """
+
+    name: str
+    wrapped: Callable[[tuple[str, ...], str], Command | None]
+    form: str = ""
+    module: str = ""
+    source: str = ""
+    carried: str = ""
+    find: Callable[[Tree], bool] = _never
+    speaks: Callable[[str], bool] = _never
+    ids_command: Callable[[Interpreter, tuple[str, ...], str, str], Command] | None = None

@@ -1,0 +1,150 @@
+"""What a reporter of ours says about a test run: rows in, one value out. Pure.
+
+Each row is one JSON object on a line, written to an inherited pipe while the run goes on, so that a run that dies
+keeps what it had reported. Keys that this version does not know are left alone.
+
+| `row` | says | keys |
+|---|---|---|
+| begin | the runner has started | runner, version, python, executable |
+| start | a test begins | id |
+| test | one part of a test is over | id, phase (setup, call, teardown), outcome (passed, failed, skipped, rerun) |
+| scope | something around tests failed or was skipped | id, phase (collect, setup, teardown), outcome |
+| end | the runner itself came to its end | status, collected |
+
+A row of a failure or a skip also holds `type` (the exception's name), `says`, `file` and `line`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tallystick.canonical import parse
+from tallystick.errors import Refusal
+
+#: From good to bad: a test is as good as the worst that was said about it.
+OUTCOMES = ("passed", "skipped", "unfinished", "failed", "error")
+_PHASES = ("collect", "setup", "call", "teardown")
+_SAID = ("passed", "failed", "skipped", "rerun")
+
+
+class Test(NamedTuple):
+    """One test, or one scope: its outcome (a word of `OUTCOMES`) and, unless it passed, where and why.
+
+    "error" is a failure outside the test's own call, "unfinished" one that began and was never heard of again.
+    `file` is relative to the project, "" when unknown; `line` counts from 1.
+    """
+
+    id: str
+    outcome: str
+    phase: str = ""
+    type: str = ""
+    says: str = ""
+    file: str = ""
+    line: int | None = None
+
+
+class Report(NamedTuple):
+    """A whole run. `runner` is "" when the runner never started, `ended` is whether it came to its own end.
+
+    `unreadable` says what is wrong with the rows, "" if nothing is. `status` is the exit status the runner announced
+    before anybody could change it.
+    """
+
+    tests: dict[str, Test]
+    scopes: tuple[Test, ...]
+    runner: str = ""
+    version: str = ""
+    python: str = ""
+    executable: str = ""
+    ended: bool = False
+    status: int | None = None
+    unreadable: str = ""
+
+    @property
+    def seen(self) -> int:
+        """How many tests were reported to their end."""
+        return sum(test.outcome != "unfinished" for test in self.tests.values())
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """The tests that had begun and were not heard of again."""
+        return tuple(test.id for test in self.tests.values() if test.outcome == "unfinished")
+
+
+EMPTY = Report({}, ())
+
+
+def read(data: bytes) -> Report:
+    """The report that the rows in `data` make; never raises. A torn last row is a run that was cut short."""
+    tests: dict[str, Test] = {}
+    scopes: list[Test] = []
+    facts: dict[str, Any] = {}
+    lines = data.split(b"\n")
+    lines.pop()  # "" after a whole last row, else a torn one
+    for number, line in enumerate(lines, 1):
+        try:
+            row = parse(line, "the report")
+        except Refusal:
+            return Report(tests, tuple(scopes), unreadable=f"row {number} is not one JSON object")
+        wrong = _take(row, tests, scopes, facts)
+        if wrong:
+            return Report(tests, tuple(scopes), unreadable=f"row {number} {wrong}")
+    return Report(tests, tuple(scopes), **facts)
+
+
+def _take(row: Any, tests: dict[str, Test], scopes: list[Test], facts: dict[str, Any]) -> str:
+    """Add one row to what is known; what is wrong with it, "" if nothing is."""
+    kind = row.get("row") if isinstance(row, dict) else None
+    if kind == "begin":
+        facts.update({key: _text(row, key) for key in ("runner", "version", "python", "executable")})
+        return ""
+    if kind == "end":
+        status = row.get("status")
+        facts.update(ended=True, status=status if isinstance(status, int) else None)
+        return ""
+    test_id = _text(row, "id") if kind in ("start", "test", "scope") else ""
+    if kind == "start" and test_id:
+        tests.setdefault(test_id, Test(test_id, "unfinished"))
+        return ""
+    if kind not in ("test", "scope") or not (test_id or kind == "scope"):
+        return "says nothing that this version knows"
+    if row.get("phase") not in _PHASES or row.get("outcome") not in _SAID:
+        return "names no phase or no outcome"
+    said = _test(row, test_id)
+    if kind == "scope":
+        scopes.append(said)
+    else:
+        tests[test_id] = _worse(tests.get(test_id), said)
+    return ""
+
+
+def _test(row: dict[str, Any], test_id: str) -> Test:
+    phase, outcome = row["phase"], row["outcome"]
+    if outcome == "passed":
+        return Test(test_id, "passed" if phase == "call" else "unfinished", phase)
+    if outcome != "skipped":
+        outcome = "failed" if phase == "call" else "error"
+    line = row.get("line")
+    return Test(
+        test_id,
+        outcome,
+        phase,
+        _text(row, "type"),
+        _text(row, "says"),
+        _text(row, "file"),
+        line if isinstance(line, int) and line > 0 else None,
+    )
+
+
+def _worse(before: Test | None, now: Test) -> Test:
+    """The worse of two sayings about one test. That its set-up or its clearing up went well adds nothing."""
+    if before is None or before.outcome == "unfinished":
+        return now
+    if now.outcome == "unfinished":
+        return before
+    return now if OUTCOMES.index(now.outcome) > OUTCOMES.index(before.outcome) else before
+
+
+def _text(row: dict[str, Any], key: str) -> str:
+    value = row.get(key)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,258 @@
+"""The use case behind `check` and behind the pass of a machine-checked criterion (road 1 of the architecture).
+
+Looks without a lock and refuses cheaply, runs the frozen check (minutes, no lock), then records run and verdict in one
+commit, where the rules decide again: a criterion that was amended meanwhile takes nothing from the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from tallystick.canonical import Json
+from tallystick.errors import Refusal
+from tallystick.evidence.checks import CheckPlace, CheckResult, Launch, Plan, execute, plan, verdict_of
+from tallystick.evidence.project import project_tree
+from tallystick.evidence.runners import find_runner
+from tallystick.evidence.verdict import Verdict
+from tallystick.ids import shown
+from tallystick.journal.blobs import Blobs
+from tallystick.journal.record import Event
+from tallystick.ledger import rules
+from tallystick.ledger.model import Criterion, Ledger, ledger_of
+from tallystick.ledger.requirement import is_machine_check, parse
+from tallystick.ledger.service import LedgerService, Receipt
+from tallystick.limits import INLINE_EVIDENCE
+from tallystick.system.files import Files
+from tallystick.system.process import run
+
+_SAID = 400
+
+
+class Watch(NamedTuple):
+    """What a caller may know and do while a check runs: its output as it comes, and a wish to stop it."""
+
+    cancelled: Callable[[], bool] | None = None
+    on_output: Callable[[bytes], None] | None = None
+
+
+class Checked(NamedTuple):
+    """One run as it was recorded: `verdicts` by criterion, `refused` why one could not be checked at all."""
+
+    run: str
+    verdicts: dict[str, Verdict]
+    refused: dict[str, Refusal]
+    took_s: float
+    confined: str
+    notes: tuple[str, ...]
+
+    @property
+    def green(self) -> bool:
+        """Whether everything that was asked for holds."""
+        return not self.refused and all(verdict.green for verdict in self.verdicts.values())
+
+
+class _Run(NamedTuple):
+    """A run before it is recorded."""
+
+    id: str
+    plan: Plan
+    results: tuple[CheckResult, ...]
+    criteria: dict[str, Criterion]
+
+    def verdict(self, criterion: str) -> Verdict:
+        return verdict_of(self.plan, criterion, self.results)
+
+
+class EvidenceService:
+    """Checks of one tree, recorded through the ledger's service. `tree_id` names the state that a check ran on."""
+
+    def __init__(
+        self,
+        files: Files,
+        tree: str,
+        blobs: Blobs,
+        ledger: LedgerService,
+        env: Mapping[str, str],
+        tree_id: Callable[[], str | None],
+        launch: Launch = run,
+    ) -> None:
+        self._files = files
+        self._tree = tree
+        self._blobs = blobs
+        self._ledger = ledger
+        self._env = env
+        self._tree_id = tree_id
+        self._launch = launch
+
+    def check(self, feature: str, names: Sequence[str], watch: Watch) -> Checked:
+        """Run the checks of `names` (none: all that have one) and record the run; no criterion changes.
+
+        Raises `Refusal`: "check.no_runner", "trust.needed", "key.missing" before anything is run.
+        """
+        self._ledger.permit(feature, "check", "")
+        ledger = self._ready(feature)
+        chosen = [rules.open_criterion(ledger, name) for name in names] or [
+            one for one in ledger.criteria.values() if one.closed is None and checkable(one)
+        ]
+        for criterion in chosen:
+            if not checkable(criterion):
+                raise Refusal(
+                    "check.no_tests",
+                    f"{criterion.id} names no check: it is passed by citing what shows it",
+                    f"tallystick ledger pass {feature} {criterion.id} --evidence PATH",
+                )
+        if not chosen:
+            raise Refusal(
+                "check.no_tests", f"no criterion of {feature} names a check", "`tests:` or `run:` makes one provable"
+            )
+        ran = self._run(chosen, watch)
+        notes = self._ledger.record(feature, "check", "", lambda _: [self._event(ran)]).notes
+        return self._checked(ran, notes)
+
+    def mark_pass(self, feature: str, name: str, reference: str, watch: Watch) -> tuple[Receipt, Checked | None]:
+        """Pass a criterion: by running its frozen check (level *ran*), or by citing where it names none.
+
+        A red check is recorded as a failed attempt with its run, and raises the `Refusal` that says what is red.
+        """
+        self._ledger.permit(feature, "pass", name)
+        criterion = rules.open_criterion(ledger_of(self._ledger.snapshot(feature)), name)
+        if not checkable(criterion):
+            return self._ledger.mark_pass(feature, name, reference), None
+        self._ready(feature)
+        self._ledger.markable(feature, name)
+        cited = self._words(criterion, reference)
+        ran = self._run([criterion], watch)
+        if criterion.id in ran.plan.refused:
+            raise ran.plan.refused[criterion.id]
+        verdict = ran.verdict(criterion.id)
+        if not verdict.green:
+            raise self._red(feature, criterion, ran, verdict)
+        value = " ; ".join([f"run:{ran.id}", *(one.reference for one in cited)])
+
+        def decide(ledger: Ledger) -> Sequence[Event]:
+            rules.unamended(ledger, criterion)
+            passed = rules.mark_pass(ledger, criterion.id, value, "ran", cited, changed=True)
+            return [self._event(ran, reference), passed]
+
+        receipt = self._ledger.record(feature, "pass", criterion.id, decide)
+        return receipt, self._checked(ran, receipt.notes)
+
+    def _words(self, criterion: Criterion, reference: str) -> list[rules.Evidence]:
+        """What the requirements in words beside a machine check need; without such the reference is only a note."""
+        if not rules.references_wanted(criterion):
+            return self._ledger.keep(criterion, "", least=0)
+        return self._ledger.keep(criterion, reference, least=0)
+
+    def _ready(self, feature: str) -> Ledger:
+        snapshot = self._ledger.snapshot(feature)
+        rules.open_ledger(ledger_of(snapshot))
+        rules.unsound(snapshot.findings)
+        if not self._tree:
+            raise Refusal("check.no_runner", "a bare repository has no tree to run a check in", "run it in a work tree")
+        self._ledger.need_key()
+        return ledger_of(snapshot)
+
+    def _run(self, criteria: Sequence[Criterion], watch: Watch) -> _Run:
+        for criterion in criteria:
+            if criterion.foreign:
+                raise Refusal(
+                    "trust.needed",
+                    f"the check of {criterion.id} was frozen by another key: a command out of somebody else's words",
+                    "read it with `tallystick ledger get`; freeze your own criterion with the same check to run it",
+                )
+        requirements = {one.id: [parse(entry) for entry in one.evidence_required or ()] for one in criteria}
+        planned = plan(requirements, find_runner(project_tree(self._files, self._tree)))
+        place = CheckPlace(self._tree)
+        results = tuple(
+            execute(step, place, self._env, launch=self._launch, cancelled=watch.cancelled, on_output=watch.on_output)
+            for step in planned.steps
+        )
+        return _Run(new_run_id(), planned, results, {one.id: one for one in criteria})
+
+    def _event(self, ran: _Run, note: str = "") -> Event:
+        """`run_recorded`: which criteria, by which commands, on which tree, what was seen, the output by digest."""
+        judged = {name: ran.verdict(name) for name in ran.criteria if name not in ran.plan.refused}
+        data: dict[str, Json] = {
+            "run": ran.id,
+            "verdicts": {name: "green" if verdict.green else "red" for name, verdict in judged.items()},
+            "digests": {name: criterion.digest for name, criterion in ran.criteria.items()},
+            "tree": self._tree_id(),
+            "confined": "unsandboxed",
+            "note": note[:_SAID],
+            "steps": [self._step(result) for result in ran.results],
+        }
+        return Event("run_recorded", data)
+
+    def _step(self, result: CheckResult) -> dict[str, Json]:
+        ran, verdict = result
+        row: dict[str, Json] = {
+            "command": list(ran.command),
+            "python": ran.python,
+            "status": ran.status,
+            "signal": ran.signal,
+            "stopped": ran.stopped,
+            "took_ms": int(ran.took_s * 1000),
+            "green": list(verdict.passed),
+            "red": [
+                {"id": one.id, "says": one.says[:_SAID], "file": one.file, "line": one.line} for one in verdict.red
+            ],
+            "missing": list(verdict.missing),
+            "output": {"sha256": ran.output_digest, "size": ran.output_total},
+        }
+        if len(ran.output) <= INLINE_EVIDENCE:
+            row["output"]["text"] = ran.output.decode("utf-8", "backslashreplace")
+        else:
+            row["output"]["kept"] = self._blobs.keep(ran.output)
+        return row
+
+    def _red(self, feature: str, criterion: Criterion, ran: _Run, verdict: Verdict) -> Refusal:
+        """Record the failed attempt with its run; the refusal that names what is red and where."""
+        first = verdict.reasons[0]
+        error = "; ".join(reason.says for reason in verdict.reasons[:3])
+
+        def decide(ledger: Ledger) -> Sequence[Event]:
+            rules.unamended(ledger, criterion)
+            return [self._event(ran), rules.mark_failure(ledger, criterion.id, error or "the check is red")]
+
+        receipt = self._ledger.record(feature, "pass", criterion.id, decide)
+        attempts = receipt.criterion.attempts if receipt.criterion is not None else 0
+        return red_refusal(criterion, ran.id, verdict, first.code, attempts)
+
+    def _checked(self, ran: _Run, notes: tuple[str, ...]) -> Checked:
+        judged = {name: ran.verdict(name) for name in ran.criteria if name not in ran.plan.refused}
+        took = sum(result.ran.took_s for result in ran.results)
+        return Checked(ran.id, judged, dict(ran.plan.refused), took, "unsandboxed", notes)
+
+
+def checkable(criterion: Criterion) -> bool:
+    """Whether a machine decides it: then it passes by being run alone."""
+    return any(is_machine_check(parse(entry)) for entry in criterion.evidence_required or ())
+
+
+def red_refusal(criterion: Criterion, run_id: str, verdict: Verdict, code: str, attempts: int) -> Refusal:
+    """What the screen of a refused mark says: which of its tests are red, where, and what comes next."""
+    total = len(verdict.red) + len(verdict.passed) + len(verdict.missing)
+    told = verdict.reasons[0].says
+    if verdict.red:
+        told = f"{len(verdict.red)} of its {total} tests {'is' if len(verdict.red) == 1 else 'are'} red"
+    lines = [f"{criterion.id} is not passed: {told}."]
+    for one in verdict.red[:3]:
+        place = f" ({one.file}:{one.line})" if one.file and one.line else ""
+        first = one.says.strip().split("\n")[0][:120] if one.says.strip() else one.outcome
+        lines.append(f"  {one.id}  {first}{place}")
+    if len(verdict.red) > 3:
+        lines.append(f"  … and {len(verdict.red) - 3} more")
+    lines.append(f"Kept as run {run_id}; recorded as failed attempt {attempts}.")
+    red = [{"id": one.id, "says": one.says[:_SAID], "file": one.file, "line": one.line} for one in verdict.red[:5]]
+    facts: dict[str, object] = {"run": run_id, "red": red, "missing": list(verdict.missing[:5])}
+    hint = f"end your report with {shown(criterion.id).strip(chr(34))} open; the fixer changes the code, not the test"
+    return Refusal(code, "\n".join(lines), hint, facts=facts)
+
+
+def new_run_id() -> str:
+    """A run id: `r-` and eight base-32 characters (surface)."""
+    import base64
+    import os
+
+    return "r-" + base64.b32encode(os.urandom(5)).decode().lower()
