@@ -196,6 +196,7 @@ WAYS: dict[str, tuple[Action, ...]] = {
     "fstat": (Fail(errno.EIO), *_KILLS),
     "stat": (*_PATH, *_KILLS),
     "lstat": (*_PATH, *_KILLS),
+    "readlink": (*_PATH, *_KILLS),
     "listdir": (*_PATH, *_KILLS),
     "mkdir": (*_NAME, *_KILLS),
     "rename": (*_NAME, *_KILLS),

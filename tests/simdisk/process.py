@@ -239,6 +239,13 @@ class Process:
         """As `os.lstat`."""
         return _stat(self._disk.find(path, follow=False))
 
+    def readlink(self, path: str) -> str:
+        """As `os.readlink`."""
+        inode = self._disk.find(path, follow=False)
+        if not isinstance(inode, Symlink):
+            raise failure(errno.EINVAL, path)
+        return inode.target
+
     def listdir(self, path: str) -> list[str]:
         """As `os.listdir`; the order is that of no promise, here the reverse of making."""
         inode = self._disk.find(path)

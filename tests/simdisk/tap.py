@@ -125,6 +125,11 @@ class Tap:
         """As `Files.unlink`."""
         self._with_path("unlink", self.files.unlink, path)
 
+    def readlink(self, path: str) -> str:
+        """As `Files.readlink`."""
+        target: str = self._with_path("readlink", self.files.readlink, path)
+        return target
+
     def realpath(self, path: str) -> str:
         """As `Files.realpath`."""
         real: str = self._with_path("realpath", self.files.realpath, path)
