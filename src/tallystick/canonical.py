@@ -72,13 +72,16 @@ def git_object(kind: str, data: bytes, length: int) -> str:
 
 
 def mac(key: bytes, purpose: str, text: str) -> str:
-    """HMAC-SHA256 of `purpose` LF `text` (formats 5), hex. `purpose` keeps one use of the key apart from another."""
-    return hmac.digest(key, f"{purpose}\n{text}".encode(), "sha256").hex()
+    """HMAC-SHA256 of `purpose` LF `text` (formats 5), hex. `purpose` keeps one use of the key apart from another.
+
+    `text` may hold what stands for the bytes of a path that is no UTF-8.
+    """
+    return hmac.digest(key, f"{purpose}\n{text}".encode("utf-8", "surrogatepass"), "sha256").hex()
 
 
 def same(left: str, right: str) -> bool:
     """Whether two MACs are equal, in constant time."""
-    return hmac.compare_digest(left.encode(), right.encode())
+    return hmac.compare_digest(left.encode("utf-8", "surrogatepass"), right.encode("utf-8", "surrogatepass"))
 
 
 def depth(data: bytes) -> int:

@@ -56,17 +56,26 @@ class Anchors:
         self._open: dict[str, int] = {}
 
     def read(self, writer: str, feature: str) -> Anchor | None:
-        """What is remembered, None when nothing is (a new place, two bad slots, or a home that cannot be read)."""
+        """What is remembered, None when nothing is (a new place, two bad slots, or a home that may not be read).
+
+        Raises `Refusal` where the disk failed: what it could not give is not forgotten, and a roll-back would hide.
+        """
+        path = self._path(writer, feature)
         try:
-            fd = self._files.open(self._path(writer, feature), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except OSError:
+            fd = self._files.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
             return None
+        except OSError as error:
+            raise explained(error, path, "reading the anchor") from error
         try:
-            return decode(self._files.pread(fd, 2 * SLOT, 0))
-        except OSError:
-            return None
+            data = self._files.pread(fd, 2 * SLOT, 0)
+            while len(data) < 2 * SLOT and (piece := self._files.pread(fd, 2 * SLOT - len(data), len(data))):
+                data += piece
+        except OSError as error:
+            raise explained(error, path, "reading the anchor") from error
         finally:
             release(self._files, fd)
+        return decode(data)
 
     def ready(self, writer: str, feature: str) -> None:
         """Open the anchor for writing, so that a home that cannot be written refuses before anything is recorded."""
@@ -84,20 +93,40 @@ class Anchors:
             raise explained(error, path, "opening the anchor") from error
         self._open[path] = fd
 
-    def write(self, writer: str, feature: str, anchor: Anchor) -> bool:
-        """Remember `anchor`; False when the disk refused, which takes nothing from what the journal holds."""
+    def write(self, writer: str, feature: str, anchor: Anchor, alone: bool = False) -> bool:
+        """Remember `anchor`; False when the disk refused, which takes nothing from what the journal holds.
+
+        `alone` lets go of whatever was remembered before: after a roll-back that a person accepted, the other slot
+        would still name a record that is gone.
+        """
+        slot = encode_slot(anchor)
+        data, offset = (slot + slot, 0) if alone else (slot, anchor.i % 2 * SLOT)
         try:
-            self._files.pwrite(self._open[self._path(writer, feature)], encode_slot(anchor), anchor.i % 2 * SLOT)
+            self._files.pwrite(self._open[self._path(writer, feature)], data, offset)
         except OSError:
             return False
         return True
 
-    def features(self, writer: str) -> list[str]:
-        """Every feature this writer has an anchor for: a file that is gone as a whole is a roll-back too."""
+    def restart(self, writer: str, feature: str, anchor: Anchor) -> None:
+        """Let both slots name `anchor`, the only step backwards there is: a person accepted a roll-back."""
+        data = encode_slot(anchor)
         try:
-            return sorted(self._files.listdir(f"{self._folder}/{writer}"))
-        except OSError:
+            self._files.pwrite(self._open[self._path(writer, feature)], data + data, 0)
+        except OSError as error:
+            raise explained(error, self._path(writer, feature), "writing the anchor") from error
+
+    def features(self, writer: str) -> list[str]:
+        """Every feature this writer has an anchor for: a file that is gone as a whole is a roll-back too.
+
+        Empty where this home may not be read. Raises `Refusal` where the disk failed.
+        """
+        path = f"{self._folder}/{writer}"
+        try:
+            return sorted(self._files.listdir(path))
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
             return []
+        except OSError as error:
+            raise explained(error, path, "listing the anchors") from error
 
     def close(self) -> None:
         """Let all descriptors go."""

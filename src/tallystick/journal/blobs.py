@@ -11,7 +11,7 @@ import os
 from tallystick import canonical
 from tallystick.errors import Refusal, Where
 from tallystick.limits import CITED_FILE
-from tallystick.system.durable import drop, make_folders, read_file, sync_folders, write_all
+from tallystick.system.durable import drop, make_folders, read_file, spare, sync_folders, write_all
 from tallystick.system.faults import explained
 from tallystick.system.files import Files
 
@@ -19,11 +19,13 @@ from tallystick.system.files import Files
 class Blobs:
     """The blobs of one store."""
 
-    __slots__ = ("_files", "_folder")
+    __slots__ = ("_files", "_folder", "_spares")
 
-    def __init__(self, files: Files, folder: str) -> None:
+    def __init__(self, files: Files, folder: str, spares: str) -> None:
+        """`spares` is a folder of the same file system, for blobs that are not in place yet."""
         self._files = files
         self._folder = folder
+        self._spares = spares
 
     def path(self, digest: str) -> str:
         """Where the blob of this digest lies."""
@@ -38,8 +40,8 @@ class Blobs:
         if self.get(digest) is not None:
             self._settle(path)  # whoever wrote it may have died before the bytes or the name were durable
             return digest
-        # The process id keeps two writers of the same bytes out of each other's way; both rename the same content.
-        beside = f"{folder}/.{digest[:16]}.{os.getpid()}"
+        beside = spare(self._spares)
+        make_folders(self._files, self._spares)
         try:
             fd = self._files.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             try:

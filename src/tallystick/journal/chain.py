@@ -182,9 +182,11 @@ class Chain:
             return "is not sealed with this user's key: it was not written by Tallystick here"
         if identity.key is None and not canonical_line(line):
             return "is not canonical JSON: no Tallystick wrote it"
-        last = self._commit[-1][0].i if self._commit else self.head.i
-        if record.i <= last:
+        last_i, last_n = (self._commit[-1][0].i, self._commit[-1][0].n) if self._commit else (self.head.i, self.head.n)
+        if record.i <= last_i:
             return f"repeats place {record.i} of this chain"
+        if record.n <= last_n:
+            return f"has the counter {record.n}, which does not follow {last_n}"
         return None
 
     def _settle(self, record: Record, line: int, at: int) -> None:

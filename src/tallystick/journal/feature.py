@@ -17,6 +17,7 @@ from tallystick.journal.checkpoint import Checkpoint, Part
 from tallystick.journal.home import Home
 from tallystick.journal.log import Extent, Log
 from tallystick.journal.record import Record
+from tallystick.limits import COUNTER_JUMP
 
 S = TypeVar("S")
 
@@ -112,6 +113,7 @@ class FeatureJournal(Generic[S]):
         self._last = (0, "")
         self._told: dict[str, str] = {}
         self._rolled: tuple[Finding, ...] = ()
+        self._aside: dict[str, Finding] = {}
         self._memo: Snapshot[S] | None = None
         self.n = 0
         self.state: S = self._fold.empty(self.feature)
@@ -123,11 +125,22 @@ class FeatureJournal(Generic[S]):
 
         `checkpoint` (already checked for its seal) shortens the first load.
         """
+        try:
+            self._refresh(checkpoint)
+        except BaseException:
+            self.forget()  # a walk that was broken off has moved chains whose records are not folded
+            raise
+
+    def _refresh(self, checkpoint: Checkpoint | None) -> None:
+        # The anchor comes first: a record written between the two looks must never seem to be missing.
+        anchor = None if self.loaded else self._anchor()
         extents = self._look()
         if self.loaded and not self._still(extents):
             self.forget()
+            anchor = self._anchor()
+            extents = self._look()
         if not self.loaded:
-            self._load(extents, checkpoint)
+            self._load(extents, checkpoint, anchor)
         elif extents != self._extents:
             self._take_in(extents)
         else:
@@ -143,6 +156,7 @@ class FeatureJournal(Generic[S]):
 
     def _snapshot(self) -> Snapshot[S]:
         findings = [finding for chain in self.chains.values() for finding in chain.damage]
+        findings += self._aside.values()
         return Snapshot(
             self.feature,
             self.state,
@@ -191,7 +205,7 @@ class FeatureJournal(Generic[S]):
 
     def checkpoint(self) -> Checkpoint | None:
         """The state to save, None when something is amiss: a short cut must not hide it."""
-        if self._rolled or any(chain.damage for chain in self.chains.values()):
+        if self._rolled or self._aside or any(chain.damage for chain in self.chains.values()):
             return None
         parts = {writer: Part(chain.head, chain.digest()) for writer, chain in self.chains.items()}
         state = self._fold.dump(self.state)
@@ -210,12 +224,14 @@ class FeatureJournal(Generic[S]):
             for writer, held in self._extents.items()
         )
 
-    def _load(self, extents: dict[str, Extent], checkpoint: Checkpoint | None) -> None:
+    def _anchor(self) -> Anchor | None:
+        return self._who.home.anchors.read(self._who.own, self.feature) if self._who.own else None
+
+    def _load(self, extents: dict[str, Extent], checkpoint: Checkpoint | None, anchor: Anchor | None) -> None:
         own = self._who.own
-        anchor = self._who.home.anchors.read(own, self.feature) if own else None
         if checkpoint is not None and self._resume(checkpoint, extents):
             self._last, self._told = checkpoint.last, dict(checkpoint.told)
-            self.n = max((chain.head.n for chain in self.chains.values()), default=0)
+            self.n = checkpoint.last[0]
         if anchor is not None and own in extents:
             if own not in self.chains:
                 self.chains[own] = self._chain(own, Head(), canonical.hasher())
@@ -267,8 +283,9 @@ class FeatureJournal(Generic[S]):
         for record in ordered:
             if (record.n, record.writer) < self._last:
                 # A file joined that reaches further back than what is folded: only a new fold gets the order right.
+                anchor = self._anchor()
                 self.forget()
-                self._load(extents, None)
+                self._load(extents, None, anchor)
                 return
             self._fold_in(record)
 
@@ -279,9 +296,19 @@ class FeatureJournal(Generic[S]):
             self._told.update(record.seen)
         # Without a key nothing can be told apart: everything is shown as recorded, and no gate counts it.
         ours = own or not who.own or who.home.owns(who.store, record.writer)
+        if not ours and record.n > self.n + COUNTER_JUMP:
+            self._set_aside(record)
+            return
         self._fold.apply(self.state, record, ours)
         self._last = (record.n, record.writer)
         self.n = max(self.n, record.n)
+
+    def _set_aside(self, record: Record) -> None:
+        """A counter of another key that leaps past everything known would use ours up: it takes no part."""
+        file = self._log.name(self.feature, record.writer)
+        says = f"{file}: the counter of record {record.i} leaps to {record.n}; what follows it is set aside"
+        mark = f"{self.feature}/{record.writer}^{record.n}"
+        self._aside.setdefault(record.writer, Finding("journal.damaged", says, file, mark=mark))
 
     def _chain(self, writer: str, head: Head, hashed: canonical.Hash) -> Chain:
         who = self._who

@@ -11,11 +11,13 @@ import os
 from tallystick import canonical
 from tallystick.errors import Refusal, Where
 from tallystick.journal.anchor import Anchors
-from tallystick.system.durable import create_once, make_folders, read_file, replace_file, sync_folders
+from tallystick.system.durable import create_once, make_folders, read_file, replace_file, spare, sweep, sync_folders
 from tallystick.system.files import Files
 
 _KEY_BYTES = 32
 _HALF = 16
+#: A spare file that is older was left by a process that was killed.
+SPARE_LIFE_NS = 3_600 * 10**9
 
 
 class Home:
@@ -38,8 +40,10 @@ class Home:
             path = f"{self.folder}/key"
             try:
                 data = read_file(self._files, path, 4096)
-            except Refusal:
-                return None
+            except Refusal as refusal:
+                if refusal.code != "input.too_large":
+                    return None
+                data = b""
             if data is None:
                 return None
             try:
@@ -64,7 +68,7 @@ class Home:
         try:
             make_folders(self._files, self.folder)
             text = os.urandom(_KEY_BYTES).hex().encode() + b"\n"
-            create_once(self._files, f"{self.folder}/key", text, beside=f"{self.folder}/.key.{os.getpid()}")
+            create_once(self._files, f"{self.folder}/key", text, beside=spare(self.folder))
         except Refusal as refusal:
             hint = "set XDG_STATE_HOME to a folder that can be written"
             raise Refusal("home.unwritable", refusal.message, hint) from refusal
@@ -73,8 +77,9 @@ class Home:
             raise Refusal("home.unwritable", f"{self.folder}/key cannot be read back", "see its permissions")
         return key
 
-    def settle(self) -> None:
-        """Make the names of this half durable, for the one time a writer joins a store."""
+    def settle(self, now_ns: int) -> None:
+        """Make the names of this half durable, for the one time a writer joins a store; sweep what was left there."""
+        sweep(self._files, self.folder, now_ns - SPARE_LIFE_NS)
         sync_folders(self._files, self.folder, os.path.dirname(os.path.dirname(self.folder)))
 
     def writer(self, store_id: str, real_path: str) -> str:
@@ -104,7 +109,7 @@ class Home:
         path = self._place_file(real_path)
         make_folders(self._files, os.path.dirname(path))
         text = "".join(f"{one}\n" for one in [*known, store_id]).encode()
-        replace_file(self._files, path, text, sync=True, beside=f"{path}.{os.getpid()}")
+        replace_file(self._files, path, text, sync=True, beside=spare(self.folder))
 
     def _place_file(self, real_path: str) -> str:
         return f"{self.folder}/places/{canonical.sha256(os.fsencode(real_path))[:32]}"

@@ -9,13 +9,14 @@ is what is read, and nothing is encoded again.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from tallystick import canonical
 from tallystick.canonical import Json
-from tallystick.limits import COUNTER
+from tallystick.errors import Refusal
+from tallystick.limits import COUNTER, RECORD_LINE
 
 #: The format this version writes. An older version refuses to write a store that holds a newer one (P17).
 FORMAT = 1
@@ -63,12 +64,50 @@ class Record(NamedTuple):
     data: dict[str, Json]
 
 
+class Origin(NamedTuple):
+    """What the next record follows: the last one of its own chain (`i`, `prev`), the feature's counter `n`, and other
+    writers' heads that changed since."""
+
+    store: str
+    feature: str
+    writer: str
+    i: int
+    prev: str
+    n: int
+    seen: dict[str, str]
+
+
 class Unreadable(NamedTuple):
     """Why a line is no record. `blank_of_json`: it is no JSON object at all, as the torn end of a file is."""
 
     says: str
     blank_of_json: bool
     newer: bool = False
+
+
+def seal_events(
+    origin: Origin, by: By, now: str, events: Sequence[Event], key: bytes, version: int = FORMAT
+) -> list[tuple[Record, bytes]]:
+    """One commit: each event as a sealed record and its line, chained behind `origin`.
+
+    Raises `Refusal` "input.too_large" for a record longer than a line may be, and when the counter is used up.
+    """
+    i, n, prev, seen = origin.i, origin.n, origin.prev, origin.seen
+    if n + len(events) > COUNTER:
+        raise Refusal("input.too_large", f"the counter of {origin.feature} is used up", "use another feature id")
+    sealed: list[tuple[Record, bytes]] = []
+    for position, (kind, data) in enumerate(events, 1):
+        i, n = i + 1, n + 1
+        place = (position, len(events))
+        blank = Record(origin.store, origin.feature, origin.writer, i, place, n, "", prev, seen, now, by, kind, data)
+        record, line = seal(blank, key, version)
+        if len(line) > RECORD_LINE:
+            raise Refusal(
+                "input.too_large", f"one record would have {len(line):,} bytes, the limit is {RECORD_LINE:,}", ""
+            )
+        sealed.append((record, line))
+        prev, seen = record.id, {}
+    return sealed
 
 
 def seal(record: Record, key: bytes, version: int = FORMAT) -> tuple[Record, bytes]:

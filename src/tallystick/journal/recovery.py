@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 from tallystick.errors import Refusal, Where
 from tallystick.journal.home import Home
 from tallystick.journal.log import FileLog
 from tallystick.journal.membership import MEMBERSHIP, parse_store_id
 from tallystick.journal.record import Unreadable, authentic, open_line
-from tallystick.system.durable import read_file, replace_file
+from tallystick.system.durable import read_file, replace_file, spare
 from tallystick.system.files import Files
 
 
@@ -48,5 +46,5 @@ def restore_store_id(files: Files, store: str, home: Home, version: int) -> tupl
             Where(path),
         )
     text = f"tallystick {version} {named.pop()}\n".encode()
-    replace_file(files, path, text, sync=True, beside=f"{store}/.store-id.{os.getpid()}")
+    replace_file(files, path, text, sync=True, beside=spare(store))
     return (f"{path} was written anew from the records",)

@@ -83,7 +83,7 @@ def parse(entry: str) -> Requirement:
     if prefix in RESERVED:
         return Reserved(prefix, text)
     if prefix == "run":
-        return Run(_command(entry, text))
+        return Run(_command(entry, found.group(2).rstrip("\r\n")))  # a blank at the end may be quoted
     if prefix == "tests":
         return Tests(_ids(entry, text))
     if prefix == "file":
@@ -101,7 +101,7 @@ def _command(entry: str, text: str) -> tuple[str, ...]:
     if not argv or not argv[0]:
         raise _refused(entry, "it names no program", "name the program first")
     if _ASSIGNMENT.match(argv[0]):
-        raise _refused(entry, f"no shell is there to set {shown(argv[0])}", f"write run: env {text}")
+        raise _refused(entry, f"no shell is there to set {shown(argv[0])}", f"write run: env {text.strip()}")
     if any("\0" in word for word in argv):
         raise _refused(entry, "it holds a NUL, which no program can be given", "take it out")
     return argv

@@ -130,8 +130,10 @@ def abandon(ledger: Ledger, reason: str) -> Event:
     return Event("feature_abandoned", {"reason": said(reason, "the reason")})
 
 
-def refused(criterion: str, act: str, refusal: Refusal) -> Event:
-    """`pass_refused`: the trace a role's refusal leaves."""
+def refused(ledger: Ledger, name: str, act: str, refusal: Refusal) -> Event:
+    """`pass_refused`: the trace a role's refusal leaves. A name that is no criterion of the ledger is only quoted."""
+    known = ledger.find(name)
+    criterion = known.id if known is not None else shown(name) if name else ""
     return Event("pass_refused", {"criterion": criterion, "act": act, "code": refusal.code, "says": refusal.message})
 
 

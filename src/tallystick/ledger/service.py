@@ -164,10 +164,17 @@ class LedgerService:
         edited = self._edited(feature, act)
 
         def decide(snapshot: Snapshot[Subjects], _now: str) -> Decision[None]:
-            if act not in _WAYS_OUT:
+            ledger = ledger_of(snapshot)
+            if act not in _WAYS_OUT or ledger.created_at is None:
                 rules.unsound(snapshot.findings)
-            return Decision(tuple(events(ledger_of(snapshot))), None)
+            if act != "freeze" and ledger.created_at is None:
+                raise rules.unknown_feature(feature)
+            return Decision(tuple(events(ledger)), None)
 
+        try:  # what is refused is refused before a key, a store or a lock file is made for it
+            decide(self._store.peek(feature), "")
+        except Refusal:  # what this process saw last may be behind
+            decide(self._store.snapshot(feature), "")
         committed = self._store.commit(feature, self.by, decide)
         self._touched.add(feature)
         if edited.failures:
@@ -178,17 +185,22 @@ class LedgerService:
 
     def permit(self, feature: str, act: str, name: str) -> None:
         """Raise "role.denied" where the role may not, and leave one record of it where there is a ledger."""
+        feature_id(feature)
         refusal = denied(act, self.by.role)
         if refusal is not None:
             self.record_denial(feature, name, act, refusal)
             raise refusal
 
     def record_denial(self, feature: str, name: str, act: str, refusal: Refusal) -> None:
-        """Leave one record of what a role was refused, where there is a ledger and a key to seal it with."""
-        snapshot = self._store.snapshot(feature)
-        if ledger_of(snapshot).created_at is not None and snapshot.checkable:
-            event = rules.refused(name, act, refusal)
-            self._store.commit(feature, self.by, lambda snapshot, now: Decision((event,), None))
+        """Leave one record of what a role was refused, where there is a ledger and a store that can be written."""
+        try:
+            snapshot = self._store.snapshot(feature_id(feature))
+            ledger = ledger_of(snapshot)
+            if ledger.created_at is not None and snapshot.checkable:
+                event = rules.refused(ledger, name, act, refusal)
+                self._store.commit(feature, self.by, lambda snapshot, now: Decision((event,), None))
+        except Refusal:  # it stays refused, whether or not a trace could be left
+            return
 
     def markable(self, feature: str, name: str) -> tuple[Criterion, bool]:
         """The criterion, if it may be passed now, and whether it passes already on what has changed since.

@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import stat as modes
 from collections.abc import Callable
+from itertools import count
 
 from tallystick.errors import Refusal, Where
 from tallystick.system.faults import explained
 from tallystick.system.files import Files
 
 CHUNK = 1 << 20
+_SPARES = count()
 
 
 def read_file(files: Files, path: str, most: int, within: str = "") -> bytes | None:
@@ -120,6 +122,25 @@ def make_folders(files: Files, path: str, mode: int = 0o700) -> None:
             continue
         except OSError as error:
             raise explained(error, folder, "making the folder") from error
+
+
+def spare(folder: str) -> str:
+    """A name in `folder` for a file that is not in place yet: no other process, no other call has it."""
+    return f"{folder}/{os.getpid()}-{next(_SPARES)}"
+
+
+def sweep(files: Files, folder: str, before_ns: int) -> None:
+    """Take spare files away that were last written before that moment: killed processes left them."""
+    for name in each_entry(files, folder, _is_spare):
+        try:
+            if files.lstat(f"{folder}/{name}").st_mtime_ns < before_ns:
+                files.unlink(f"{folder}/{name}")
+        except OSError:
+            continue
+
+
+def _is_spare(name: str) -> bool:
+    return name.replace("-", "", 1).isdigit()
 
 
 def replace_file(files: Files, path: str, data: bytes, *, mode: int = 0o600, sync: bool, beside: str) -> None:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from tallystick.errors import Refusal, Where
 from tallystick.system.durable import read_file
+from tallystick.system.faults import explained
 from tallystick.system.files import Files
 
 _SHARED_KINDS = ("nfs", "cifs", "smb", "9p", "fuse", "afs", "ceph", "lustre", "glusterfs", "vboxsf", "prl_fs", "ncp")
@@ -52,10 +53,7 @@ def find_place(files: Files, start: str) -> Place:
 
 def _place_at(files: Files, at: str) -> Place | None:
     dot = os.path.join(at, ".git")
-    try:
-        mode = files.stat(dot).st_mode
-    except OSError:
-        mode = 0
+    mode = _mode(files, dot)
     if modes.S_ISDIR(mode) and _is_git_folder(files, dot):
         return Place(at, dot, dot, os.path.join(dot, "tallystick"), "git")
     if modes.S_ISREG(mode):
@@ -147,15 +145,21 @@ def _is_git_folder(files: Files, path: str) -> bool:
 
 
 def _is_folder(files: Files, path: str) -> bool:
-    try:
-        return modes.S_ISDIR(files.stat(path).st_mode)
-    except OSError:
-        return False
+    return modes.S_ISDIR(_mode(files, path))
 
 
 def _exists(files: Files, path: str) -> bool:
+    return _mode(files, path) != 0
+
+
+def _mode(files: Files, path: str) -> int:
+    """Kind and permissions of what lies there, 0 where nothing does.
+
+    What cannot be looked at is not absent: a store made elsewhere in its stead would look empty.
+    """
     try:
-        files.stat(path)
-    except OSError:
-        return False
-    return True
+        return files.stat(path).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+    except OSError as error:
+        raise explained(error, path, "looking there") from error

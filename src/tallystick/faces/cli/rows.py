@@ -73,7 +73,7 @@ def finding_document(finding: Finding) -> dict[str, Json]:
 
 def findings(shown: Shown) -> list[Finding]:
     """What every reading command names: damage, a roll-back, and a view that is edited or cannot be read."""
-    seen = list(shown.snapshot.findings)
+    seen = list(shown.snapshot.grave)
     if shown.view.finding is not None and shown.view.kind in ("edited", "damaged"):
         seen.append(shown.view.finding)
     return seen
