@@ -14,6 +14,9 @@ from tallystick.journal.recovery import restore_store_id
 from tallystick.wiring import App
 
 
+NOT_CHECKABLE = "not checkable here: this home has no key (`tallystick init` makes one)"
+
+
 class Report(NamedTuple):
     """What was looked at and found. `anchored`: every file of this place's writer is remembered by its anchor."""
 
@@ -54,16 +57,22 @@ def inspect(app: App, network: str | None) -> Report:
         findings.append(
             _note("store.place", f"the store lies on {network}, a shared file system: locks are not proven there")
         )
+    if not members.checkable:
+        findings.append(_note("key.missing", NOT_CHECKABLE))
+    anchored = anchored and members.checkable
     return Report(tuple(findings), len(app.store.features()), records, anchored, members.checkable)
 
 
 def _feature(app: App, feature: str) -> tuple[int, list[Finding]]:
     """One feature: how many records it has, and what was found."""
-    shown = app.ledger.show(feature, thorough=True)
-    findings = list(shown.snapshot.findings)
-    if shown.snapshot.torn:
-        says = f"{feature}: {shown.snapshot.torn} bytes of an unfinished record stand at the end"
+    snapshot = app.ledger.snapshot(feature)
+    findings = list(snapshot.findings)
+    if snapshot.torn:
+        says = f"{feature}: {snapshot.torn} bytes of an unfinished record stand at the end"
         findings.append(_note("journal.torn", f"{says}; the next write sets them aside"))
+    if not snapshot.exists:  # the very first record was never finished
+        return 0, findings
+    shown = app.ledger.shown(snapshot, thorough=True)
     if not app.store.anchored(feature):
         findings.append(_note("anchor.missing", f"{feature}: this home remembers nothing of it yet"))
     if shown.view.finding is not None:

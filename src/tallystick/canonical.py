@@ -26,7 +26,8 @@ _ENCODE = (
     if c_make_encoder is None
     else c_make_encoder(None, _ENCODER.default, encode_basestring, None, ":", ",", True, False, False)
 )
-_STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.S)
+#: Possessive, and a string needs no end: whatever the bytes are, each is looked at once.
+_STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]', re.S)
 _quoted = encode_basestring
 
 

@@ -28,22 +28,37 @@ def feature_id(text: str) -> str:
             "choose a name like checkout or list-json",
         )
     if text in _DEVICES:
-        raise Refusal("input.invalid", f"{text} cannot name a feature: Windows keeps that name for a device", "")
+        raise Refusal(
+            "input.invalid",
+            f"{text} cannot name a feature: Windows keeps that name for a device",
+            "choose a name like checkout or list-json",
+        )
     return text
+
+
+def is_feature_id(text: str) -> bool:
+    """Whether `text` may name a feature."""
+    return bool(_FEATURE.match(text)) and len(text) <= ID_CHARACTERS and text not in _DEVICES
 
 
 def criterion_id(text: str) -> str:
     """`text` if it may name a criterion: 1-64 characters of any script, no control characters, no outer blanks."""
     if not text or len(text) > ID_CHARACTERS:
-        raise Refusal("input.invalid", f"a criterion id has 1 to 64 characters, {shown(text)} has {len(text)}", "")
+        raise Refusal(
+            "input.invalid",
+            f"a criterion id has 1 to 64 characters, {shown(text)} has {len(text)}",
+            "choose a short id, such as AC7",
+        )
     if text != text.strip():
-        raise Refusal("input.invalid", f"the criterion id {shown(text)} begins or ends with a blank", "")
+        raise Refusal(
+            "input.invalid", f"the criterion id {shown(text)} begins or ends with a blank", "take the blank out"
+        )
     for character in text:
         if unicodedata.category(character) in _UNSAFE_CATEGORIES or character in BIDI:
             raise Refusal(
                 "input.invalid",
                 f"the criterion id {shown(text)} holds U+{ord(character):04X}, which is no printable character",
-                "",
+                "take the character out",
             )
     return text
 

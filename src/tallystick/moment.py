@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
 from functools import lru_cache
+
+_STAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d{3})?Z\Z", re.ASCII)
+#: Days from 1 March of the year 0 to 1 January 1970.
+_DAYS_TO_1970 = 719_468
 
 
 def stamp(nanoseconds: int) -> str:
@@ -18,14 +23,20 @@ def _second(seconds: int) -> str:
 
 
 def seconds_of(text: str) -> float | None:
-    """Seconds since 1970 of a stamp of ours, None for other text."""
-    import calendar
+    """Seconds since 1970 of a stamp of ours, None for other text.
 
-    try:
-        whole = calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S"))
-    except ValueError:
+    Counted by hand: `strptime` and `calendar` would load four modules on the way to a screen.
+    """
+    found = _STAMP.match(text)
+    if found is None:
         return None
-    return float(whole)
+    year, month, day, hour, minute, second = map(int, found.groups())
+    if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
+        return None
+    # Years that begin in March have their leap day last, and months in a pattern of 153 days for each five.
+    year, month = (year, month - 3) if month > 2 else (year - 1, month + 9)
+    days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * month + 2) // 5 + day - 1 - _DAYS_TO_1970
+    return float(((days * 24 + hour) * 60 + minute) * 60 + second)
 
 
 def ago(text: str, now_ns: int) -> str:

@@ -23,7 +23,7 @@ from tallystick.ledger.keeping import Commits, Keeper
 from tallystick.ledger.model import SUBJECT, LedgerFold
 from tallystick.ledger.service import LedgerService
 from tallystick.ledger.views import Views, exclude
-from tallystick.limits import LOCK_WAIT_S
+from tallystick.limits import ANSWER_S, LOCK_WAIT_S
 from tallystick.moment import SystemClock
 from tallystick.system.files import Files, OsFiles
 from tallystick.system.git import Git
@@ -102,13 +102,25 @@ def evidence(app: App) -> EvidenceService:
 
 def lock_wait(env: Mapping[str, str]) -> float:
     """How long to wait for a lock, in seconds: the limit, or less where TALLYSTICK_LOCK_WAIT_S says so."""
-    text = env.get("TALLYSTICK_LOCK_WAIT_S", "")
+    return _seconds(env, "TALLYSTICK_LOCK_WAIT_S", LOCK_WAIT_S)
+
+
+def answer_wait(env: Mapping[str, str]) -> float:
+    """How long a call over MCP waits for its check, in seconds: the limit, or less where TALLYSTICK_ANSWER_S says so.
+
+    For a client that gives up on a call before a minute is over.
+    """
+    return _seconds(env, "TALLYSTICK_ANSWER_S", ANSWER_S)
+
+
+def _seconds(env: Mapping[str, str], name: str, most: float) -> float:
+    text = env.get(name, "")
     if not text:
-        return LOCK_WAIT_S
+        return most
     try:
         wait = float(text)
     except ValueError:
         wait = -1.0
-    if not 0 <= wait <= LOCK_WAIT_S:
-        raise Refusal("usage", f"TALLYSTICK_LOCK_WAIT_S is {text!r}, a number from 0 to {LOCK_WAIT_S:g} is wanted", "")
+    if not 0 <= wait <= most:
+        raise Refusal("usage", f"{name} is {text!r}, a number from 0 to {most:g} is wanted", "leave the variable out")
     return wait

@@ -111,7 +111,7 @@ def _wanted(
             raise Refusal(
                 "check.unsupported",
                 f"{criterion} asks for {entry.prefix}:, which cannot be checked by this version",
-                "",
+                "a person or a later version decides it; until then the criterion stays open",
             )
     commands = list(dict.fromkeys(entry.argv for entry in entries if isinstance(entry, Run)))
     test_ids = [test_id for entry in entries if isinstance(entry, Tests) for test_id in entry.ids]

@@ -46,6 +46,11 @@ class RunsFold:
         """Nothing was run."""
         return {}
 
+    def flaw(self, record: Record) -> str | None:
+        """Why the record's payload is no run."""
+        run, verdicts = record.data.get("run"), record.data.get("verdicts")
+        return None if isinstance(run, str) and isinstance(verdicts, dict) else "has no run or no verdicts"
+
     def apply(self, state: Runs, record: Record, ours: bool) -> None:
         """Take one run in."""
         if ours:

@@ -30,10 +30,14 @@ _SAID = 400
 
 
 class Watch(NamedTuple):
-    """What a caller may know and do while a check runs: its output as it comes, and a wish to stop it."""
+    """What a caller may know and do while a check runs: its output as it comes, a wish to stop it, the run's id.
+
+    `run` is for a caller that told the id before the run has ended; otherwise the run gets a new one.
+    """
 
     cancelled: Callable[[], bool] | None = None
     on_output: Callable[[bytes], None] | None = None
+    run: str = ""
 
 
 class Checked(NamedTuple):
@@ -107,7 +111,10 @@ class EvidenceService:
                 "check.no_tests", f"no criterion of {feature} names a check", "`tests:` or `run:` makes one provable"
             )
         ran = self._run(chosen, watch)
-        notes = self._ledger.record(feature, "check", "", lambda _: [self._event(ran)]).notes
+        if not ran.results:
+            raise next(iter(ran.plan.refused.values()))
+        event = self._event(ran)
+        notes = self._ledger.record(feature, "check", "", lambda _: [event]).notes
         return self._checked(ran, notes)
 
     def mark_pass(self, feature: str, name: str, reference: str, watch: Watch) -> tuple[Receipt, Checked | None]:
@@ -129,11 +136,11 @@ class EvidenceService:
         if not verdict.green:
             raise self._red(feature, criterion, ran, verdict)
         value = " ; ".join([f"run:{ran.id}", *(one.reference for one in cited)])
+        event = self._event(ran, reference)
 
         def decide(ledger: Ledger) -> Sequence[Event]:
-            rules.unamended(ledger, criterion)
-            passed = rules.mark_pass(ledger, criterion.id, value, "ran", cited, changed=True)
-            return [self._event(ran, reference), passed]
+            passed = rules.mark_pass(ledger, criterion, value, "ran", cited, changed=True)
+            return [event, passed]
 
         receipt = self._ledger.record(feature, "pass", criterion.id, decide)
         return receipt, self._checked(ran, receipt.notes)
@@ -168,7 +175,7 @@ class EvidenceService:
             execute(step, place, self._env, launch=self._launch, cancelled=watch.cancelled, on_output=watch.on_output)
             for step in planned.steps
         )
-        return _Run(new_run_id(), planned, results, {one.id: one for one in criteria})
+        return _Run(watch.run or new_run_id(), planned, results, {one.id: one for one in criteria})
 
     def _event(self, ran: _Run, note: str = "") -> Event:
         """`run_recorded`: which criteria, by which commands, on which tree, what was seen, the output by digest."""
@@ -210,10 +217,11 @@ class EvidenceService:
         """Record the failed attempt with its run; the refusal that names what is red and where."""
         first = verdict.reasons[0]
         error = "; ".join(reason.says for reason in verdict.reasons[:3])
+        event = self._event(ran)
 
         def decide(ledger: Ledger) -> Sequence[Event]:
             rules.unamended(ledger, criterion)
-            return [self._event(ran), rules.mark_failure(ledger, criterion.id, error or "the check is red")]
+            return [event, rules.mark_failure(ledger, criterion.id, error or "the check is red")]
 
         receipt = self._ledger.record(feature, "pass", criterion.id, decide)
         attempts = receipt.criterion.attempts if receipt.criterion is not None else 0
@@ -236,6 +244,7 @@ def red_refusal(criterion: Criterion, run_id: str, verdict: Verdict, code: str, 
     told = verdict.reasons[0].says
     if verdict.red:
         told = f"{len(verdict.red)} of its {total} tests {'is' if len(verdict.red) == 1 else 'are'} red"
+        told = "its test is red" if total == 1 else told
     lines = [f"{criterion.id} is not passed: {told}."]
     for one in verdict.red[:3]:
         place = f" ({one.file}:{one.line})" if one.file and one.line else ""
@@ -245,7 +254,13 @@ def red_refusal(criterion: Criterion, run_id: str, verdict: Verdict, code: str, 
         lines.append(f"  … and {len(verdict.red) - 3} more")
     lines.append(f"Kept as run {run_id}; recorded as failed attempt {attempts}.")
     red = [{"id": one.id, "says": one.says[:_SAID], "file": one.file, "line": one.line} for one in verdict.red[:5]]
-    facts: dict[str, object] = {"run": run_id, "red": red, "missing": list(verdict.missing[:5])}
+    facts: dict[str, object] = {
+        "run": run_id,
+        "red": red,
+        "red_more": len(verdict.red) - len(red),
+        "missing": list(verdict.missing[:5]),
+        "attempts": attempts,
+    }
     hint = f"end your report with {shown(criterion.id).strip(chr(34))} open; the fixer changes the code, not the test"
     return Refusal(code, "\n".join(lines), hint, facts=facts)
 

@@ -1,20 +1,23 @@
 """The brief: what the next session must know, in a few hundred tokens, most important first. Pure.
 
-It is chosen, not cut: each line is whole, lines are taken in order of importance while there is room, and what was
-left out is counted at the end. The same bound holds for ten criteria and for ten thousand.
+It is chosen, not cut off: lines are taken in order of importance while there is room, and what was left out is counted
+at the end. The same bound holds for ten criteria and for ten thousand, in every script (`cost.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from tallystick.handoff.cost import cost, cut
 from tallystick.handoff.notes import Note
 from tallystick.ids import escaped
 
 #: What the brief may cost by default, in tokens (promise P21).
 TOKENS = 600
-_LINE = 160
+#: What one note, one warning or one reason may cost, and one text in the line of a criterion.
+_LINE, _PART = 56, 34
+_OPEN, _NOTES = "Open, tried ones first:", "Notes, newest first:"
 
 
 class Open(NamedTuple):
@@ -40,50 +43,49 @@ class Standing(NamedTuple):
     abandoned: str | None
 
 
-def cost(text: str) -> int:
-    """An upper estimate of the tokens of `text`, without a tokenizer.
-
-    Measured with cl100k over code, prose and ids a token has 2.6 UTF-8 bytes or more, other scripts included.
-    """
-    return len(text.encode("utf-8", "replace")) * 10 // 26 + 1
-
-
 def compose(standing: Standing, most: int = TOKENS) -> str:
-    """The brief of one feature, at most `most` tokens by `cost`."""
+    """The brief of one feature, at most `most` tokens by `cost` (title and next step always stand there)."""
     lines = [_title(standing)]
     lines += [f"! {_cut(warning)}" for warning in standing.warnings[:2]]
-    room = most - sum(map(cost, lines)) - cost(_next(standing)) - 12
     if standing.stale:
         lines.append(f"To re-run: {standing.stale}; what they rest on has changed since.")
-        room -= cost(lines[-1])
     if standing.elsewhere:
         lines.append(f"Elsewhere: {standing.elsewhere}; another copy says so, not checked here.")
-        room -= cost(lines[-1])
-    notes, room = _take([_note(note) for note in reversed(standing.notes)], room, room // 2)
-    failing, room = _take([_open(one) for one in _ordered(standing.open)], room, room)
+    fixed = [*lines, _OPEN, _more(len(standing.open)), _NOTES, _older(len(standing.notes)), _next(standing)]
+    room = most - sum(cost(line) + 1 for line in fixed)
+    notes, room = _take((_note(note) for note in reversed(standing.notes)), room, room // 2)
+    failing, room = _take((_open(one) for one in _ordered(standing.open)), room, room)
     if failing:
-        lines += ["Open, tried ones first:", *failing]
-    left = len(standing.open) - len(failing)
-    if left:
-        lines.append(f"… and {left} more open (list_failing).")
+        lines += [_OPEN, *failing]
+    if len(failing) < len(standing.open):
+        lines.append(_more(len(standing.open) - len(failing)))
     if notes:
-        lines += ["Notes, newest first:", *notes]
+        lines += [_NOTES, *notes]
     if len(notes) < len(standing.notes):
-        lines.append(f"… and {len(standing.notes) - len(notes)} older note(s).")
+        lines.append(_older(len(standing.notes) - len(notes)))
     lines.append(_next(standing))
     return "\n".join(lines)
 
 
-def _take(lines: Sequence[str], room: int, most: int) -> tuple[list[str], int]:
+def _take(lines: Iterable[str], room: int, most: int) -> tuple[list[str], int]:
     """The first of `lines` that fit into `most` tokens, and what then is left of `room`."""
     taken: list[str] = []
     for line in lines:
-        if cost(line) + 1 > most:
+        price = cost(line) + 1
+        if price > most:
             break
         taken.append(line)
-        most -= cost(line) + 1
-        room -= cost(line) + 1
+        most -= price
+        room -= price
     return taken, room
+
+
+def _more(count: int) -> str:
+    return f"… and {count} more open (list_failing)."
+
+
+def _older(count: int) -> str:
+    return f"… and {count} older note(s)."
 
 
 def _title(standing: Standing) -> str:
@@ -110,8 +112,8 @@ def _ordered(rows: Sequence[Open]) -> list[Open]:
 
 def _open(one: Open) -> str:
     word = "" if one.state == "failing" else f" [{one.state}]"
-    error = f" -- last: {_cut(one.error, 90)}" if one.error else ""
-    return f"- {escaped(one.id)}{word} {_cut(one.description, 90)}{error}"
+    error = f" -- last: {_cut(one.error, _PART)}" if one.error else ""
+    return f"- {escaped(one.id)}{word} {_cut(one.description, _PART)}{error}"
 
 
 def _note(note: Note) -> str:
@@ -120,5 +122,4 @@ def _note(note: Note) -> str:
 
 
 def _cut(text: str, most: int = _LINE) -> str:
-    line = escaped(" ".join(text.split()))
-    return line if len(line) <= most else line[: most - 1] + "…"
+    return cut(escaped(" ".join(text.split())), most)

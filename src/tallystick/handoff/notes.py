@@ -49,7 +49,9 @@ def write(text: str) -> Event:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise Refusal("input.invalid", "the note holds a lone surrogate, which is no character", "") from None
+        raise Refusal(
+            "input.invalid", "the note holds a lone surrogate, which is no character", "write it as UTF-8 text"
+        ) from None
     return Event("note_written", {"text": text})
 
 
@@ -62,6 +64,10 @@ class NotesFold:
     def empty(self, feature: str) -> Notes:
         """No notes."""
         return []
+
+    def flaw(self, record: Record) -> str | None:
+        """Why the record's payload is no note."""
+        return None if isinstance(record.data.get("text"), str) else "has no text"
 
     def apply(self, state: Notes, record: Record, ours: bool) -> None:
         """Take one note in, and let the oldest go."""

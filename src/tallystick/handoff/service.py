@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tallystick.handoff.brief import TOKENS, Open, Standing, compose
 from tallystick.handoff.notes import notes_of, write
+from tallystick.journal.record import Event
+from tallystick.ledger import rules
+from tallystick.ledger.model import Ledger
 from tallystick.ledger.service import LedgerService, Receipt, Shown
 
 
 def note(ledger: LedgerService, feature: str, text: str) -> Receipt:
-    """Leave a note for the next session; durable when it returns."""
+    """Leave a note for the next session; durable when it returns. Raises "feature.unknown" where nothing is frozen."""
     event = write(text)
-    return ledger.record(feature, "note", "", lambda _: [event])
+
+    def decide(state: Ledger) -> Sequence[Event]:
+        rules.open_ledger(state)
+        return [event]
+
+    return ledger.record(feature, "note", "", decide)
 
 
 def brief(ledger: LedgerService, feature: str, most: int = TOKENS) -> str:

@@ -11,6 +11,7 @@ import os
 from typing import NamedTuple
 
 from tallystick import canonical
+from tallystick.ids import is_feature_id
 from tallystick.journal.record import FIRST
 from tallystick.system.durable import make_folders, release
 from tallystick.system.faults import explained
@@ -93,16 +94,10 @@ class Anchors:
             raise explained(error, path, "opening the anchor") from error
         self._open[path] = fd
 
-    def write(self, writer: str, feature: str, anchor: Anchor, alone: bool = False) -> bool:
-        """Remember `anchor`; False when the disk refused, which takes nothing from what the journal holds.
-
-        `alone` lets go of whatever was remembered before: after a roll-back that a person accepted, the other slot
-        would still name a record that is gone.
-        """
-        slot = encode_slot(anchor)
-        data, offset = (slot + slot, 0) if alone else (slot, anchor.i % 2 * SLOT)
+    def write(self, writer: str, feature: str, anchor: Anchor) -> bool:
+        """Remember `anchor`; False when the disk refused, which takes nothing from what the journal holds."""
         try:
-            self._files.pwrite(self._open[self._path(writer, feature)], data, offset)
+            self._files.pwrite(self._open[self._path(writer, feature)], encode_slot(anchor), anchor.i % 2 * SLOT)
         except OSError:
             return False
         return True
@@ -118,11 +113,13 @@ class Anchors:
     def features(self, writer: str) -> list[str]:
         """Every feature this writer has an anchor for: a file that is gone as a whole is a roll-back too.
 
+        Names that begin with an underscore are the store's own; what cannot be a feature's is none of ours.
         Empty where this home may not be read. Raises `Refusal` where the disk failed.
         """
         path = f"{self._folder}/{writer}"
         try:
-            return sorted(self._files.listdir(path))
+            names = sorted(self._files.listdir(path))
+            return [name for name in names if name[:1] == "_" or is_feature_id(name)]
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             return []
         except OSError as error:

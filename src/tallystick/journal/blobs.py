@@ -80,4 +80,9 @@ class Blobs:
         path = self.path(digest)
         if self.get(digest) is not None:
             return None
-        return Refusal("journal.damaged", f"{path} is gone or no longer has the bytes of its name", "", Where(path))
+        return Refusal(
+            "journal.damaged",
+            f"{path} is gone or no longer has the bytes of its name",
+            "put the file back from a backup, or cite and pass the criterion again",
+            Where(path),
+        )

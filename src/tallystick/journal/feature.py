@@ -25,12 +25,14 @@ S = TypeVar("S")
 class Fold(Protocol[S]):
     """What a subject does with records. `apply` changes `state` in place; `version` grows when the fold changes.
 
-    `ours` is False for a record of another key: it may be shown, and counts for nothing that a gate asks.
+    `ours` is False for a record of another key: it may be shown, and counts for nothing that a gate asks. `flaw` says
+    why a payload cannot be applied; it is asked of every record whose seal cannot be checked here.
     """
 
     @property
     def version(self) -> str: ...
     def empty(self, feature: str) -> S: ...
+    def flaw(self, record: Record) -> str | None: ...
     def apply(self, state: S, record: Record, ours: bool) -> None: ...
     def dump(self, state: S) -> Json: ...
     def load(self, feature: str, data: Json) -> S: ...
@@ -41,11 +43,15 @@ class VisitingFold:
 
     version = ""
 
-    def __init__(self, visit: Callable[[Record, bool], None]) -> None:
+    def __init__(self, visit: Callable[[Record, bool], None], flaw: Callable[[Record], str | None]) -> None:
         self._visit = visit
+        self._flaw = flaw
 
     def empty(self, feature: str) -> None:
         return None
+
+    def flaw(self, record: Record) -> str | None:
+        return self._flaw(record)
 
     def apply(self, state: None, record: Record, ours: bool) -> None:
         self._visit(record, ours)
@@ -297,18 +303,22 @@ class FeatureJournal(Generic[S]):
         # Without a key nothing can be told apart: everything is shown as recorded, and no gate counts it.
         ours = own or not who.own or who.home.owns(who.store, record.writer)
         if not ours and record.n > self.n + COUNTER_JUMP:
-            self._set_aside(record)
+            # A counter of another key that leaps past everything known would use ours up: it takes no part.
+            self._set_aside(record, f"the counter of record {record.i} leaps to {record.n}; what follows is set aside")
+            return
+        flaw = None if ours and who.own else self._fold.flaw(record)
+        if flaw is not None:
+            self._set_aside(record, f"record {record.i} {flaw}; it counts for nothing")
             return
         self._fold.apply(self.state, record, ours)
         self._last = (record.n, record.writer)
         self.n = max(self.n, record.n)
 
-    def _set_aside(self, record: Record) -> None:
-        """A counter of another key that leaps past everything known would use ours up: it takes no part."""
+    def _set_aside(self, record: Record, says: str) -> None:
+        """Name a record whose seal nobody here can check and that takes no part; the first one of each writer."""
         file = self._log.name(self.feature, record.writer)
-        says = f"{file}: the counter of record {record.i} leaps to {record.n}; what follows it is set aside"
-        mark = f"{self.feature}/{record.writer}^{record.n}"
-        self._aside.setdefault(record.writer, Finding("journal.damaged", says, file, mark=mark))
+        mark = f"{self.feature}/{record.writer}^{record.i}:{record.id}"
+        self._aside.setdefault(record.writer, Finding("journal.damaged", f"{file}: {says}", file, mark=mark))
 
     def _chain(self, writer: str, head: Head, hashed: canonical.Hash) -> Chain:
         who = self._who

@@ -30,9 +30,9 @@ class Journals(Generic[S]):
 
     def __init__(self, files: Files, folder: str, log: Log, home: Home, fold: Fold[S], version: int = FORMAT) -> None:
         self._files = files
-        self._folder = folder
+        self.folder = folder
         self._home = home
-        self._fold = fold
+        self.fold = fold
         self._version = version
         self._who: Identities | None = None
         self._features: dict[str, FeatureJournal[S]] = {}
@@ -42,8 +42,13 @@ class Journals(Generic[S]):
 
     def id(self) -> str | None:
         """The store id, None where no store was made yet. Raises `Refusal` when it cannot be read."""
-        path = f"{self._folder}/store-id"
-        data = read_file(self._files, path, 4096)
+        path = f"{self.folder}/store-id"
+        try:
+            data = read_file(self._files, path, 4096)
+        except Refusal as refusal:
+            if isinstance(refusal.__cause__, OSError):  # it may be whole, and hidden from this process
+                raise
+            data = b""  # a folder, a pipe, something huge: no store id
         if data is not None:
             return parse_store_id(data, path, self._version)
         if self.log.features():
@@ -58,7 +63,7 @@ class Journals(Generic[S]):
     def exchanged(self) -> bool:
         """Whether another store stands here than at the last call, or the key appeared: then all is forgotten."""
         try:
-            status = self._files.stat(f"{self._folder}/store-id")
+            status = self._files.stat(f"{self.folder}/store-id")
             here: tuple[int, int, int] | None = (status.st_dev, status.st_ino, status.st_mtime_ns)
         except OSError:
             here = None
@@ -75,18 +80,18 @@ class Journals(Generic[S]):
             store = self.id() or ""
             own = ""
             if store and self._home.key() is not None:
-                own = self._home.writer(store, self._files.realpath(self._folder))
+                own = self._home.writer(store, self._files.realpath(self.folder))
             self._who = Identities(store, own, self._home)
         return self._who
 
     def empty(self, feature: str) -> Snapshot[S]:
         """The state where nothing was recorded."""
-        return Snapshot(feature, self._fold.empty(feature), 0, {}, (), self._home.key() is not None, 0)
+        return Snapshot(feature, self.fold.empty(feature), 0, {}, (), self._home.key() is not None, 0)
 
     def feature(self, feature: str) -> FeatureJournal[S]:
         """The journal of one feature, as this process last saw it."""
         if feature not in self._features:
-            self._features[feature] = FeatureJournal(self.log, feature, self._fold, self.identities(), self._version)
+            self._features[feature] = FeatureJournal(self.log, feature, self.fold, self.identities(), self._version)
         return self._features[feature]
 
     def membership(self) -> FeatureJournal[Membership]:
@@ -141,4 +146,4 @@ class Journals(Generic[S]):
         self._members = None
 
     def _checkpoint_path(self, feature: str) -> str:
-        return f"{self._folder}/cache/checkpoints/{feature}"
+        return f"{self.folder}/cache/checkpoints/{feature}"

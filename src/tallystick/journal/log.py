@@ -7,17 +7,20 @@ A position is a number that only the log itself interprets beyond "bigger is lat
 from __future__ import annotations
 
 import os
+import re
 import stat as modes
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 from tallystick.errors import Refusal, Where
+from tallystick.ids import is_feature_id
 from tallystick.limits import JOURNAL_FILE
 from tallystick.system.durable import CHUNK, each_entry, make_folders, release, sync_folders, too_large, write_all
 from tallystick.system.faults import explained
 from tallystick.system.files import Files
 
 _SUFFIX = ".jsonl"
+_NAME = re.compile(r"[0-9a-f]{32}\.jsonl\Z")
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -48,7 +51,8 @@ class Log(Protocol):
 
 
 def _is_log(name: str) -> bool:
-    return name.endswith(_SUFFIX)
+    """Whether a writer's id (32 hexadecimal digits) names the file; whatever else lies there is none of ours."""
+    return bool(_NAME.match(name))
 
 
 class FileLog:
@@ -68,8 +72,12 @@ class FileLog:
         return f"{self._folder}/{feature}/{writer}{_SUFFIX}"
 
     def features(self) -> list[str]:
-        """Every feature that has a folder here; names that begin with an underscore are our own bookkeeping."""
-        return each_entry(self._files, self._folder, lambda name: name[:1] not in "_.")
+        """Every feature with bytes in a log here; a name that cannot be a feature's is bookkeeping, or none of ours.
+
+        A folder alone, or an empty log, is what a command leaves that died before its first record.
+        """
+        names = each_entry(self._files, self._folder, is_feature_id)
+        return [name for name in names if self._used(name)]
 
     def writers(self, feature: str) -> list[str]:
         """Every writer that has a file for this feature."""
@@ -128,6 +136,13 @@ class FileLog:
             self._files.truncate(fd, end)
         except OSError as error:
             raise explained(error, path, "setting the torn end aside") from error
+
+    def _used(self, feature: str) -> bool:
+        try:
+            extents = [self.extent(feature, writer) for writer in self.writers(feature)]
+        except Refusal:
+            return True  # whatever lies there, it is not nothing
+        return any(extent is not None and extent.end for extent in extents)
 
     def _writable(self, feature: str, path: str, expected: Extent | None) -> tuple[int, Extent]:
         """A descriptor for appending to the very file that has the name now, and its extent.

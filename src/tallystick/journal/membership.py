@@ -35,6 +35,14 @@ class MembershipFold:
         """Nobody joined, nothing accepted."""
         return Membership()
 
+    def flaw(self, record: Record) -> str | None:
+        """Why the record's payload is none of these."""
+        for name in ("earlier", "marks"):
+            rows = record.data.get(name, [])
+            if not isinstance(rows, list) or not all(isinstance(row, str) for row in rows):
+                return f"has no list of texts as {name}"
+        return None
+
     def apply(self, state: Membership, record: Record, ours: bool) -> None:
         """Take one record in."""
         if record.type == "store_joined":

@@ -103,7 +103,9 @@ def seal_events(
         record, line = seal(blank, key, version)
         if len(line) > RECORD_LINE:
             raise Refusal(
-                "input.too_large", f"one record would have {len(line):,} bytes, the limit is {RECORD_LINE:,}", ""
+                "input.too_large",
+                f"one record would have {len(line):,} bytes, the limit is {RECORD_LINE:,}",
+                "cite fewer or smaller things at once",
             )
         sealed.append((record, line))
         prev, seen = record.id, {}

@@ -96,9 +96,10 @@ class Store(Generic[S]):
             self._journals.exchanged()
             if self._journals.id() is None:
                 return []
-            own = self._journals.identities().own
-            anchored = self.home.anchors.features(own) if own else []
-            return sorted({*self._log.features(), *(name for name in anchored if name != MEMBERSHIP)})
+            own, anchors, logged = self._journals.identities().own, self.home.anchors, self._log.features()
+            rest = {*anchors.features(own)} - {*logged, MEMBERSHIP} if own else ()
+            # An anchor that remembers nothing was opened by a command that ended before its first record.
+            return sorted((*logged, *(name for name in rest if anchors.read(own, name) is not None)))
 
     def snapshot(self, feature: str) -> Snapshot[S]:
         """The feature as it stands now; without a store or records it is the empty state."""
@@ -132,7 +133,8 @@ class Store(Generic[S]):
         """Hand every record of `feature` to `visit`, in order, each with whether it is ours. Memory stays bounded."""
         with self._mutex:
             who = self._journals.identities()
-            FeatureJournal(self._log, feature, VisitingFold(visit), who, self._version).refresh()
+            fold = VisitingFold(visit, self._journals.fold.flaw)
+            FeatureJournal(self._log, feature, fold, who, self._version).refresh()
 
     # -- writing ------------------------------------------------------------------------------------------------
 
@@ -175,7 +177,7 @@ class Store(Generic[S]):
             return ()
         self._require_key()
         notes: tuple[str, ...] = ()
-        if self.id() is None or self._log.extent(MEMBERSHIP, self._journals.identities().own) is None:
+        if self.id() is None or not self._has_joined():
             make_folders(self._files, self._spares)
             birth = self._lock("_birth")
             birth.acquire()
@@ -262,7 +264,7 @@ class Store(Generic[S]):
         events: tuple[Event, ...],
     ) -> list[tuple[Record, bytes]]:
         who, key, head = self._journals.identities(), self.home.key(), journal.own_chain().head
-        if key is None:
+        if key is None or not who.own:
             raise missing_key(self.home.folder)
         origin = Origin(who.store, journal.feature, who.own, head.i, head.id, journal.n, journal.seen())
         return seal_events(origin, by, now, events, key, self._version)
@@ -285,11 +287,17 @@ class Store(Generic[S]):
             raise missing_key(self.home.folder)
         self.home.make_key()
 
+    def _has_joined(self) -> bool:
+        """Whether this place's writer has a whole record of its own; a file alone may be what a crash left."""
+        with self._mutex:
+            members = self._journals.refresh(self._journals.membership())
+            return self._journals.identities().own in members.heads
+
     def _join(self) -> tuple[str, ...]:
         """Write `store_joined` once for each writer, and say so when another store was at this place before."""
-        who = self._journals.identities()
-        if self._log.extent(MEMBERSHIP, who.own) is not None:
+        if self._has_joined():
             return ()
+        who = self._journals.identities()
         path = self._files.realpath(self.root.folder)
         earlier = [one for one in self.home.earlier_stores(path) if one != who.store]
         self.home.remember_store(path, who.store)

@@ -25,6 +25,7 @@ class SubjectFold(Protocol[S]):
     @property
     def types(self) -> frozenset[str]: ...
     def empty(self, feature: str) -> S: ...
+    def flaw(self, record: Record) -> str | None: ...
     def apply(self, state: S, record: Record, ours: bool) -> None: ...
     def dump(self, state: S) -> Json: ...
     def load(self, feature: str, data: Json) -> S: ...
@@ -41,6 +42,11 @@ class SubjectsFold:
     def empty(self, feature: str) -> Subjects:
         """Every subject's empty state."""
         return {name: fold.empty(feature) for name, fold in self._folds.items()}
+
+    def flaw(self, record: Record) -> str | None:
+        """Why the subject that takes this type cannot apply the record, None when it can."""
+        taker = self._takers.get(record.type)
+        return taker[1].flaw(record) if taker is not None else None
 
     def apply(self, state: Subjects, record: Record, ours: bool) -> None:
         """Hand one record to the subject that takes its type."""

@@ -21,7 +21,7 @@ _COMMIT = re.compile(r"[0-9a-f]{7,64}\Z")
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 _LINE = re.compile(r"(.+?):([0-9]{1,9})(?:[-:][0-9]{1,9})?\Z", re.S)
 #: Our own folders and git's: a ledger is no evidence for itself.
-_OWN = (".git", ".agent/tasks", ".tallystick")
+_OWN = (".git/", ".agent/tasks/", ".tallystick/")
 
 
 class Reference(NamedTuple):
@@ -38,7 +38,9 @@ def references(text: str) -> list[Reference]:
         raise Refusal("evidence.free_text", "nothing is cited", COUNTS)
     if len(text) > REFERENCE_CHARACTERS:
         raise Refusal(
-            "input.too_large", f"the reference has {len(text):,} characters, the limit is {REFERENCE_CHARACTERS:,}", ""
+            "input.too_large",
+            f"the reference has {len(text):,} characters, the limit is {REFERENCE_CHARACTERS:,}",
+            "cite fewer things, or shorter paths",
         )
     encodable(text, "the reference")
     return [_reference(one.strip()) for one in text.split(" ; ") if one.strip()]
@@ -69,11 +71,19 @@ def inside(reference: Reference) -> str:
     path = posixpath.normpath(reference.target)
     if "\0" in path or path.startswith(("/", "../")) or path in ("..", "."):
         raise Refusal("evidence.outside", f"{shown(reference.text)} lies outside the project", COUNTS)
-    if any(path == own or path.startswith(own + "/") for own in _OWN):
+    not_own(reference, path)
+    return path
+
+
+def not_own(reference: Reference, path: str) -> None:
+    """Raise "evidence.outside" where `path`, from the project's top, lies in a folder of the ledger's own or of git's.
+
+    Case does not matter, since there are file systems that do not tell it apart.
+    """
+    if f"{path}/".casefold().startswith(_OWN):
         raise Refusal(
             "evidence.outside", f"{shown(reference.text)} lies in a folder of the ledger's own or of git's", COUNTS
         )
-    return path
 
 
 def without_line(path: str) -> str | None:

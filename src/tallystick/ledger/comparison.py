@@ -13,18 +13,25 @@ from tallystick.canonical import Json
 from tallystick.errors import Refusal
 from tallystick.ids import shown
 from tallystick.journal.record import Record
-from tallystick.ledger.document import row
+from tallystick.ledger.document import SCHEMA_VERSION, row
 from tallystick.ledger.model import Ledger, LedgerFold
 
 _MOST_NAMED = 5
+_ROWS, _ROW_END = b'"features": [', b"\n    }"
 _CONFLICT = (b"<<<<<<< ", b"=======", b">>>>>>> ")
 
 
 class View(NamedTuple):
-    """A view as it lies there: its rows by id, in its order, and its creation time."""
+    """A view as it lies there: its rows by id, in its order, and its creation time; `whole` unless it is cut short.
+
+    `above` holds what stands beside the rows, `doubled` the ids of rows that stand there more than once.
+    """
 
     created_at: Json
     rows: dict[str, dict[str, Json]]
+    whole: bool = True
+    above: dict[str, Json] = {}  # noqa: RUF012 - never changed
+    doubled: tuple[str, ...] = ()
 
 
 class Verdict(NamedTuple):
@@ -36,8 +43,8 @@ class Verdict(NamedTuple):
 
 
 def hollow(data: bytes) -> bool:
-    """Whether the file holds nothing of anybody's: empty, all NUL as a crash leaves it, or with conflict marks."""
-    if not data.strip(b"\0 \t\r\n"):
+    """Whether the file holds nothing of anybody's: empty, with NUL bytes as a crash leaves it, or half merged."""
+    if not data.strip(b" \t\r\n") or b"\0" in data:
         return True
     lines = data.split(b"\n")
     return all(any(line.startswith(mark) for line in lines) for mark in _CONFLICT)
@@ -54,7 +61,32 @@ def parse(data: bytes, file: str) -> View:
         isinstance(item, dict) and isinstance(item.get("id"), str) for item in rows
     ):
         raise _damaged(f"{file} is no feature list", None)
-    return View(value.get("created_at"), {item["id"]: item for item in rows})
+    found: dict[str, dict[str, Json]] = {}
+    doubled: list[str] = []
+    for item in rows:
+        if item["id"] in found:
+            doubled.append(item["id"])
+        found[item["id"]] = item
+    above = {key: item for key, item in value.items() if key not in ("features", "created_at")}
+    return View(value.get("created_at"), found, True, above, tuple(dict.fromkeys(doubled)))
+
+
+def cut_short(data: bytes, wanted: bytes) -> View | None:
+    """The whole rows of a view that ends in the middle, as a crash leaves one; None where `data` is something else.
+
+    `wanted` is the view as it should be: what stands before its first row is the same at every moment.
+    """
+    begin = wanted.index(_ROWS) + len(_ROWS)
+    if not data.startswith(wanted[:begin][: len(data)]):
+        return None
+    rows, end, _ = data[begin:].rpartition(_ROW_END)
+    try:
+        found = canonical.parse(b"[" + rows + end + b"]", "")
+    except Refusal:
+        return None
+    if not all(isinstance(item, dict) and isinstance(item.get("id"), str) for item in found):
+        return None
+    return View(None, {item["id"]: item for item in found}, whole=False)
 
 
 def _damaged(says: str, cause: Refusal | None) -> Refusal:
@@ -93,7 +125,7 @@ class Comparison:
             return
         for name in touched:
             self._compare(name)
-        if record.place[0] == record.place[1] and not self._differ and self._view.created_at == self._ledger.created_at:
+        if record.place[0] == record.place[1] and not self._differ and self._same_time():
             self._behind = True
 
     def _compare(self, name: str) -> None:
@@ -108,13 +140,26 @@ class Comparison:
         else:
             self._differ.add(name)
 
+    def _beside(self) -> list[str]:
+        """What was edited beside the rows, and rows that stand there twice."""
+        if not self._view.whole:
+            return []
+        wanted = {"task_id": self._ledger.feature, "schema_version": SCHEMA_VERSION}
+        above = self._view.above
+        says = [f"{key} was changed" for key, value in wanted.items() if above.get(key) != value]
+        says += [f"the key {shown(key)} was added by hand" for key in above if key not in wanted]
+        return says + [f"{shown(name)} stands there twice" for name in self._view.doubled]
+
+    def _same_time(self) -> bool:
+        return not self._view.whole or self._view.created_at == self._ledger.created_at
+
     def verdict(self) -> Verdict:
         """What the view is, after the whole history. A current view was told apart before by its bytes."""
-        if self._behind:
-            return Verdict("behind")
-        says: list[str] = []
+        says = self._beside()
         failures: dict[str, str] = {}
-        if self._view.created_at != self._ledger.created_at:
+        if self._behind:
+            return Verdict("edited", tuple(says)) if says else Verdict("behind")
+        if not self._same_time():
             says.append("created_at was changed")
         for name, lying in self._view.rows.items():
             criterion = self._ledger.criteria.get(name)
@@ -122,20 +167,21 @@ class Comparison:
                 says.append(f"{shown(name)} was added by hand")
             elif name in self._differ and name not in self._known:
                 wanted = row(criterion)
-                fields = [key for key in {**wanted, **lying} if wanted.get(key, "") != lying.get(key, "")]
+                fields = [key for key in {**wanted, **lying} if wanted.get(key, ...) != lying.get(key, ...)]
                 error = lying.get("last_attempt_error")
                 if (
                     fields == ["last_attempt_error"]
                     and isinstance(error, str)
                     and error.strip()
                     and not criterion.passes
+                    and criterion.closed is None
                 ):
                     failures[name] = error
                 says.append(f"{name}: {', '.join(_changed(key, wanted, lying) for key in fields) or 'closed'}")
         gone = [
             name
             for name, criterion in self._ledger.criteria.items()
-            if criterion.closed is None and name not in self._view.rows
+            if self._view.whole and criterion.closed is None and name not in self._view.rows
         ]
         says.extend(f"{name} was deleted by hand" for name in gone)
         if not says:

@@ -13,15 +13,20 @@ from typing import NamedTuple
 from tallystick import canonical
 from tallystick.canonical import Json
 from tallystick.errors import Refusal
+from tallystick.ids import escaped
 from tallystick.ledger.model import Criterion, Draft, Ledger
 
 SCHEMA_VERSION = 1
-_ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,4}[.)])[ \t]+\[(?P<tick>[ xX])\][ \t]+(?P<rest>.*\S)[ \t]*\Z")
+#: `- [ ] text`, however the blanks are set; `- [x](…)` is a link.
+_ITEM = re.compile(r"(?:[-*+]|\d{1,4}[.)])\s*+\[\s*+(?P<tick>[xX]?)\s*+\](?!\()\s*+(?P<rest>\S.*)\Z", re.S)
+_HAS_ITEM = re.compile(rb"^(?:[-*+]|\d{1,4}[.)])[ \t]*+\[[ \t]*+[xX]?[ \t]*+\]", re.M)
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _ID = re.compile(
-    r"(?:\*\*|__|`)?(?P<id>[^\s*`]+?)(?:\*\*|__|`)?[:.)]?(?:\*\*|__|`)?[ \t]+(?:[-–—:][ \t]+)?(?P<text>\S.*)\Z"
+    r"(?:\*\*|__|`)?(?P<id>[^\s*`]+?)(?:\*\*|__|`)?[:.)]?(?:\*\*|__|`)?\s+(?:[-–—:]\s+)?(?P<text>\S.*)\Z",
+    re.S,
 )
 _BULLET = re.compile(r"[-*+][ \t]+(?:\[[ xX]\][ \t]+)?")
-_FENCE = re.compile(r"[ \t]{0,3}(```|~~~)")
+_FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})(?P<rest>.*)\Z")
 
 
 class Source(NamedTuple):
@@ -88,7 +93,7 @@ def source(data: bytes, file: str) -> Source:
     stripped = data.lstrip(b"\xef\xbb\xbf \t\r\n")
     if not stripped:
         raise Refusal("input.invalid", f"{file} is empty", "write criteria as `- [ ] AC1 text`, one a line")
-    if stripped[:1] in b"{[":
+    if stripped[:1] == b"{" or (stripped[:1] == b"[" and not _HAS_ITEM.search(stripped)):
         return _from_json(canonical.parse(data, file), file)
     try:
         text = data.decode("utf-8-sig")
@@ -107,10 +112,16 @@ def _from_json(value: Json, file: str) -> Source:
     version = value.get("schema_version", SCHEMA_VERSION)
     if type(version) is not int or version < 1:
         raise Refusal(
-            "input.invalid", f"{file}: schema_version is {canonical.encode(version).decode()}, 1 is wanted", ""
+            "input.invalid",
+            f"{file}: schema_version is {escaped(canonical.text(version)[:40])}, {SCHEMA_VERSION} is wanted",
+            "mend the file",
         )
     if version > SCHEMA_VERSION:
-        raise Refusal("format.newer", f"{file}: schema_version is {version}, this version reads {SCHEMA_VERSION}", "")
+        raise Refusal(
+            "format.newer",
+            f"{file}: schema_version is {version}, this version reads {SCHEMA_VERSION}",
+            "use the newer tallystick that wrote it",
+        )
     mistakes: list[str] = []
     drafts = [_draft(item, f"features[{at}]", mistakes) for at, item in enumerate(value["features"])]
     feature = value.get("task_id")
@@ -143,18 +154,18 @@ def _from_checklist(text: str, file: str) -> Source:
     """`- [ ] AC1 text` opens a criterion, indented lines below it hold its evidence_required; all else is prose."""
     items: list[tuple[int, str, list[str]]] = []
     ticked = 0
-    fence: str | None = None
-    for number, line in enumerate(text.splitlines(), 1):
+    fence = ""
+    for number, line in enumerate(_LINE_END.split(text), 1):
         mark = _FENCE.match(line)
-        if mark and fence in (None, mark[1]):
-            fence = mark[1] if fence is None else None
+        if mark and (not fence or (mark["mark"].startswith(fence) and not mark["rest"].strip())):
+            fence = "" if fence else mark["mark"]
             continue
-        if fence is not None or not line.strip():
+        if fence or not line.strip():
             continue
         item = _ITEM.match(line)
-        if item and not item["indent"]:
-            items.append((number, item["rest"], []))
-            ticked += item["tick"] != " "
+        if item:
+            items.append((number, item["rest"].rstrip(), []))
+            ticked += item["tick"] != ""
         elif items and line[0] in " \t" and line.strip():
             items[-1][2].append(_BULLET.sub("", line.strip(), count=1))
         elif line[0] not in " \t" and items:

@@ -6,6 +6,7 @@ record, so that keeping them costs no further flush; larger ones become a blob b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from tallystick import canonical
@@ -13,7 +14,7 @@ from tallystick.canonical import Json
 from tallystick.errors import Refusal
 from tallystick.ids import shown
 from tallystick.journal.blobs import Blobs
-from tallystick.ledger.citation import COUNTS, Reference, inside, looks_like_path, without_line
+from tallystick.ledger.citation import COUNTS, Reference, inside, looks_like_path, not_own, without_line
 from tallystick.ledger.model import Citation, Criterion
 from tallystick.ledger.rules import Evidence
 from tallystick.limits import CITED_FILE, INLINE_EVIDENCE
@@ -49,8 +50,18 @@ class Keeper:
         self._clock = clock
         self._known: dict[str, _Known] = {}
 
-    def keep(self, reference: Reference) -> Evidence:
-        """The evidence behind `reference`, its bytes kept. Raises `Refusal` with an evidence code."""
+    def keep(self, references: Sequence[Reference]) -> list[Evidence]:
+        """The evidence behind all `references`, its bytes kept. Raises `Refusal` with an evidence code.
+
+        Nothing is kept where one of them is refused.
+        """
+        if len(references) > 1:
+            for reference in references:
+                self._found(reference)
+        return [self._kept(reference, *self._found(reference)) for reference in references]
+
+    def _found(self, reference: Reference) -> tuple[str, str, bytes]:
+        """Kind, target and bytes of what is cited; a commit has no bytes."""
         if reference.kind == "url":
             raise Refusal(
                 "evidence.free_text",
@@ -60,14 +71,16 @@ class Keeper:
         if reference.kind == "run":
             raise Refusal("evidence.missing", f"{shown(reference.text)}: no such run was recorded here", COUNTS)
         if reference.kind == "commit":
-            return self._keep_commit(reference)
+            commit = self._commits.commit(reference.target)
+            if commit is None:
+                raise Refusal("evidence.missing", f"{shown(reference.text)} is no commit of this repository", COUNTS)
+            return "commit", commit, b""
         if reference.kind == "blob":
             data = self._blobs.get(reference.target)
             if data is None:
                 raise Refusal("evidence.missing", f"{shown(reference.text)} is not among the kept evidence", COUNTS)
-            return self._evidence(reference, "blob", reference.target, data)
-        path, data = self._read(reference)
-        return self._evidence(reference, "file", path, data)
+            return "blob", reference.target, data
+        return "file", *self._read(reference)
 
     def changed(self, criterion: Criterion) -> bool:
         """Whether anything the pass of `criterion` cites has other content now, or is gone."""
@@ -95,6 +108,8 @@ class Keeper:
             raise Refusal("evidence.free_text", f"{shown(reference.text)} points at nothing that can be kept", COUNTS)
         if not data:
             raise Refusal("evidence.empty", f"{shown(reference.text)} is empty", COUNTS)
+        real = self._files.realpath(f"{self._tree}/{path}")
+        not_own(reference, real.removeprefix(self._tree.rstrip("/") + "/"))
         return path, data
 
     def _file(self, path: str) -> bytes | None:
@@ -107,16 +122,11 @@ class Keeper:
             says = refusal.message.replace(f"{self._tree}/", "", 1)
             raise Refusal(code, says, COUNTS, refusal.where) from None
 
-    def _keep_commit(self, reference: Reference) -> Evidence:
-        commit = self._commits.commit(reference.target)
-        if commit is None:
-            raise Refusal("evidence.missing", f"{shown(reference.text)} is no commit of this repository", COUNTS)
-        self._commits.hold(commit)
-        data: dict[str, Json] = {"kind": "commit", "target": commit, "digest": commit, "size": 0}
-        return Evidence(reference.text, {**data, "ref": reference.text})
-
-    def _evidence(self, reference: Reference, kind: str, target: str, data: bytes) -> Evidence:
+    def _kept(self, reference: Reference, kind: str, target: str, data: bytes) -> Evidence:
         row: dict[str, Json] = {"kind": kind, "ref": reference.text, "target": target, "size": len(data)}
+        if kind == "commit":
+            self._commits.hold(target)
+            return Evidence(reference.text, {**row, "digest": target})
         if len(data) > INLINE_EVIDENCE:
             return Evidence(reference.text, {**row, "digest": self._blobs.keep(data), "blob": True})
         row["digest"] = canonical.sha256(data)

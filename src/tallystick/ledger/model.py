@@ -161,6 +161,12 @@ class LedgerFold:
         """A ledger that nobody froze yet."""
         return Ledger(feature)
 
+    def flaw(self, record: Record) -> str | None:
+        """Why the record's payload is none of a ledger."""
+        from tallystick.ledger import payload  # only where somebody else's records are read
+
+        return payload.flaw(record.type, record.data)
+
     def apply(self, state: Ledger, record: Record, ours: bool) -> None:
         """Take one record in. A record of another key defines what is not defined, and passes nothing."""
         data = record.data
@@ -208,15 +214,14 @@ def _passed(criterion: Criterion, record: Record, ours: bool) -> Criterion:
         return criterion
     if not ours:
         return criterion if criterion.passes else criterion._replace(elsewhere=True)
+    evidence = data.get("evidence", ())
     return criterion._replace(
         passes=True,
         passed_at=record.at,
         passed_by=record.by.role,
         level=data["level"],
         evidence_ref=data["evidence_ref"],
-        citations=tuple(
-            Citation(one["kind"], one["target"], one["digest"], one["size"]) for one in data.get("evidence", ())
-        ),
+        citations=tuple([Citation(one["kind"], one["target"], one["digest"], one["size"]) for one in evidence]),
         error=None,
         regressed=False,
         elsewhere=False,

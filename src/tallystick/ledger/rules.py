@@ -54,10 +54,14 @@ def add(ledger: Ledger, drafts: Sequence[Draft]) -> list[Event]:
 
 
 def mark_pass(
-    ledger: Ledger, name: str, reference: str, level: str, evidence: Sequence[Evidence], changed: bool
+    ledger: Ledger, seen: Criterion, reference: str, level: str, evidence: Sequence[Evidence], changed: bool
 ) -> Event:
-    """`pass_recorded`. A pass that holds is marked once; one whose evidence `changed` may be marked again."""
-    criterion = open_criterion(ledger, name)
+    """`pass_recorded` for the criterion that was `seen` when the work for it began, unless it was amended since.
+
+    A pass that holds is marked once; one whose evidence had `changed` by then may be marked again.
+    """
+    criterion = unamended(ledger, seen)
+    changed = changed and criterion.passed_at == seen.passed_at  # somebody else may have passed it anew meanwhile
     if criterion.passes and not criterion.regressed and not changed:
         raise already(ledger, criterion)
     data = {
@@ -98,7 +102,9 @@ def amend(ledger: Ledger, name: str, text: str | None, required: tuple[str, ...]
     draft = Draft(criterion.id, criterion.description if text is None else text, kept or None)
     check_draft(draft)
     if draft.digest == criterion.digest:
-        raise Refusal("input.invalid", f"the amendment of {criterion.id} changes nothing", "")
+        raise Refusal(
+            "input.invalid", f"the amendment of {criterion.id} changes nothing", "give another text or other evidence"
+        )
     data = {
         "criterion": criterion.id,
         "from": criterion.draft.document(),
@@ -119,7 +125,11 @@ def override(ledger: Ledger, name: str, reason: str) -> Event:
     """`override_recorded`: a person says it counts as done; listed apart for ever."""
     criterion = open_criterion(ledger, name)
     if criterion.override is not None:
-        raise Refusal("pass.already", f"{criterion.id} is overridden already: {shown(criterion.override)}", "")
+        raise Refusal(
+            "pass.already",
+            f"{criterion.id} is overridden already: {shown(criterion.override)}",
+            "nothing is left to do for it",
+        )
     data = {"criterion": criterion.id, "digest": criterion.digest, "reason": said(reason, "the reason")}
     return Event("override_recorded", data)
 
@@ -205,7 +215,7 @@ def passable_by_citing(criterion: Criterion) -> None:
             raise Refusal(
                 "check.unsupported",
                 f"{criterion.id} asks for {shown(entry)}, which cannot be checked by this version",
-                "",
+                "a person or a later version decides it; until then the criterion stays open",
             )
         if isinstance(requirement, Run | Tests):
             raise Refusal(
@@ -238,7 +248,9 @@ def said(text: str, what: str) -> str:
     if not text.strip():
         raise Refusal("input.invalid", f"{what} is empty", "say it in a few words")
     if what == "the reason" and len(text) > REASON_CHARACTERS:
-        raise Refusal("input.too_large", f"{what} has {len(text):,} characters, the limit is {REASON_CHARACTERS:,}", "")
+        raise Refusal(
+            "input.too_large", f"{what} has {len(text):,} characters, the limit is {REASON_CHARACTERS:,}", "shorten it"
+        )
     return encodable(text, what)
 
 
@@ -247,7 +259,9 @@ def encodable(text: str, what: str) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise Refusal("input.invalid", f"{what} holds a lone surrogate, which is no character", "") from None
+        raise Refusal(
+            "input.invalid", f"{what} holds a lone surrogate, which is no character", "write it as UTF-8 text"
+        ) from None
     return text
 
 
@@ -280,7 +294,7 @@ def check_draft(draft: Draft) -> None:
     criterion_id(draft.id)
     encodable(draft.description, f"the text of {shown(draft.id)}")
     if not draft.description.strip():
-        raise Refusal("input.invalid", f"the criterion {shown(draft.id)} has no text", "")
+        raise Refusal("input.invalid", f"the criterion {shown(draft.id)} has no text", "say what must be true")
     if len(draft.description) > DESCRIPTION_CHARACTERS:
         raise Refusal(
             "input.too_large",
@@ -291,13 +305,17 @@ def check_draft(draft: Draft) -> None:
     required = draft.evidence_required or ()
     if len(required) > REQUIREMENTS:
         raise Refusal(
-            "input.too_large", f"{shown(draft.id)} has {len(required)} requirements, the limit is {REQUIREMENTS}", ""
+            "input.too_large",
+            f"{shown(draft.id)} has {len(required)} requirements, the limit is {REQUIREMENTS}",
+            "split the criterion",
         )
     for entry in required:
         encodable(entry, f"evidence_required of {shown(draft.id)}")
         if not entry.strip() or len(entry) > DESCRIPTION_CHARACTERS:
             raise Refusal(
-                "input.invalid", f"an entry in evidence_required of {shown(draft.id)} is empty or too long", ""
+                "input.invalid",
+                f"an entry in evidence_required of {shown(draft.id)} is empty or too long",
+                "say it in one line, or take the entry out",
             )
         parse(entry)
 

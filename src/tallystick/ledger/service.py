@@ -74,12 +74,22 @@ class LedgerService:
         """The state alone, without looking at the tree."""
         return self._store.snapshot(feature)
 
-    def show(self, feature: str, thorough: bool = False) -> Shown:
+    def show(self, feature: str) -> Shown:
         """The whole ledger. Raises "feature.unknown" for a feature that no record and no anchor knows."""
         snapshot = self._store.snapshot(feature_id(feature))
         if ledger_of(snapshot).created_at is None and not snapshot.findings:
             raise rules.unknown_feature(feature)
-        return self.shown(snapshot, thorough)
+        return self.shown(snapshot)
+
+    def every(self) -> list[Shown]:
+        """Every ledger of the store; a feature whose very first record was never finished has none."""
+        snapshots = [self._store.snapshot(feature) for feature in self._store.features()]
+        return [self.shown(snapshot) for snapshot in snapshots if snapshot.exists]
+
+    def unfinished(self) -> list[str]:
+        """Every feature that has a ledger and was not abandoned."""
+        snapshots = [self._store.snapshot(feature) for feature in self._store.features()]
+        return [one.feature for one in snapshots if one.exists and ledger_of(one).abandoned is None]
 
     def shown(self, snapshot: Snapshot[Subjects], thorough: bool = False) -> Shown:
         """The ledger of `snapshot` with states computed from the content of this tree."""
@@ -110,9 +120,7 @@ class LedgerService:
         evidence = self.keep(criterion, reference, least=1)
 
         def decide(ledger: Ledger) -> Sequence[Event]:
-            now = rules.unamended(ledger, criterion)
-            same = now.passed_at == criterion.passed_at
-            return [rules.mark_pass(ledger, now.id, reference, "cited", evidence, changed and same)]
+            return [rules.mark_pass(ledger, criterion, reference, "cited", evidence, changed)]
 
         return self.record(feature, "pass", name, decide)
 
@@ -139,8 +147,13 @@ class LedgerService:
         return self.record(feature, "abandon", "", lambda ledger: [rules.abandon(ledger, reason)])
 
     def finish(self) -> tuple[str, ...]:
-        """Write the views and checkpoints that are due, after the answer; notes of what was seen meanwhile."""
+        """Write the views and checkpoints that are due, after the answer; notes of what was seen meanwhile.
+
+        Who only read writes nothing at all (P16).
+        """
         notes: list[str] = []
+        if not self._touched:
+            return ()
         while self._touched:
             try:
                 notes.extend(self._views.write(self._touched.pop()))
@@ -163,23 +176,21 @@ class LedgerService:
         self.permit(feature, act, name)
         edited = self._edited(feature, act)
 
-        def decide(snapshot: Snapshot[Subjects], _now: str) -> Decision[None]:
+        def decide(snapshot: Snapshot[Subjects], _now: str) -> Decision[Ledger]:
             ledger = ledger_of(snapshot)
             if act not in _WAYS_OUT or ledger.created_at is None:
                 rules.unsound(snapshot.findings)
             if act != "freeze" and ledger.created_at is None:
                 raise rules.unknown_feature(feature)
-            return Decision(tuple(events(ledger)), None)
+            return Decision(tuple(events(ledger)), ledger)
 
-        try:  # what is refused is refused before a key, a store or a lock file is made for it
-            decide(self._store.peek(feature), "")
-        except Refusal:  # what this process saw last may be behind
+        if not self._store.peek(feature).heads:  # refuse before a key, a store or a lock file is made for it
             decide(self._store.snapshot(feature), "")
         committed = self._store.commit(feature, self.by, decide)
         self._touched.add(feature)
         if edited.failures:
             self._take_in(feature, edited.failures)
-        found = ledger_of(self._store.peek(feature)).find(name) if name else None
+        found = committed.answer.find(name) if name else None
         notes = (edited.finding.says,) if edited.finding is not None else ()
         return Receipt(feature, found, (*committed.notes, *notes))
 
@@ -230,7 +241,7 @@ class LedgerService:
             )
         found = [*found, *(one for path in files for one in references(path))]
         try:
-            return [self._keeper.keep(one) for one in found]
+            return self._keeper.keep(found)
         except Refusal as refusal:
             asked = f' {criterion.id} asks for "{"; ".join(wanted)}".' if wanted else ""
             message = f"{criterion.id} is not passed: {refusal.message}.{asked}"
@@ -245,8 +256,8 @@ class LedgerService:
 
     def _markable(self, snapshot: Snapshot[Subjects], name: str) -> tuple[Criterion, bool]:
         ledger = ledger_of(snapshot)
+        rules.unsound(snapshot.findings)  # first: where records are gone, so may be the criterion
         criterion = rules.open_criterion(ledger, name)
-        rules.unsound(snapshot.findings)
         changed = criterion.passes and self._keeper.changed(criterion)
         if criterion.passes and not criterion.regressed and not changed:
             raise rules.already(ledger, criterion)

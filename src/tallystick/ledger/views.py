@@ -70,14 +70,20 @@ class Views:
         head = snapshot.head()
         if not thorough and (self._ours.get(snapshot.feature) == head + digest or self._receipt(snapshot, digest)):
             return Look("current")
-        if data == render(ledger_of(snapshot)):
+        wanted = render(ledger_of(snapshot))
+        if data == wanted:
             self._ours[snapshot.feature] = head + digest
             return Look("current")
         if comparison.hollow(data):
-            return Look("hollow", Finding("view.behind", f"{path} is empty or half merged", path, grave=False))
+            return Look(
+                "hollow", Finding("view.behind", f"{path} is empty, half written or half merged", path, grave=False)
+            )
         try:
             view = comparison.parse(data, path)
         except Refusal as refusal:
+            cut = comparison.cut_short(data, wanted)
+            if cut is not None and self._compared(snapshot, cut, path).kind == "behind":
+                return Look("hollow", Finding("view.behind", f"{path} ends in the middle", path, grave=False))
             line = refusal.where.line if refusal.where else None
             return Look("damaged", Finding("view.damaged", refusal.message, path, line))
         look = self._compared(snapshot, view, path)
@@ -148,14 +154,20 @@ class Views:
         real = self._files.realpath(folder)
         if real != folder and not real.startswith(self._tree.rstrip("/") + "/"):
             raise Refusal(
-                "store.place", f"{folder} leads outside the project by a symbolic link; the view was not written", ""
+                "store.place",
+                f"{folder} leads outside the project by a symbolic link; the view was not written",
+                "look at what lies there; the journal is not touched by it",
             )
         try:
             kind = self._files.lstat(f"{folder}/feature_list.json").st_mode
         except OSError:
             return
         if not modes.S_ISREG(kind):
-            raise Refusal("store.place", f"{folder}/feature_list.json is no regular file and was left as it is", "")
+            raise Refusal(
+                "store.place",
+                f"{folder}/feature_list.json is no regular file and was left as it is",
+                "look at what lies there; the journal is not touched by it",
+            )
 
     def _receipt_path(self, feature: str) -> str:
         tree = canonical.sha256(os.fsencode(self._tree))[:16]

@@ -54,7 +54,10 @@ TOOLS: dict[str, ToolSpec] = {
             "init_feature_list",
             "Freeze the criteria of a new task. Their text never changes afterwards.",
             _WRITES,
-            {"task_id": _text("kebab-case"), "features": {"type": "array", "items": _CRITERION, "maxItems": CRITERIA}},
+            {
+                "task_id": _text("kebab-case"),
+                "features": {"type": "array", "items": _CRITERION, "minItems": 1, "maxItems": CRITERIA},
+            },
         ),
         _tool(
             "list_failing",

@@ -204,7 +204,7 @@ class Protocol:
         request_id = None if message.id in self._names else message.id
         if message.refusal and request_id is not None and message.method == "tools/call":
             speaker = self._speaker or Speaker(versions.NEWEST)
-            refusal = Refusal(message.refusal, message.message)
+            refusal = Refusal(message.refusal, message.message, "mend the message and call again")
             outlet.put(self._called(request_id, refused(refusal), "", speaker))
         else:
             outlet.put(messages.error(request_id, message.code, message.message))
@@ -264,7 +264,7 @@ class Protocol:
         if arguments is None:
             arguments = {}
         if not isinstance(arguments, dict):
-            refusal = Refusal("usage", f"{shown(name)}: arguments must be an object")
+            refusal = Refusal("usage", f"{shown(name)}: arguments must be an object", "send the arguments by name")
             outlet.put(self._called(request.id, refused(refusal), name, speaker))
             return
         self._number += 1

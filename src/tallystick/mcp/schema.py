@@ -99,6 +99,12 @@ def _min_items(schema: dict[str, Json], value: Json, path: str) -> Iterator[str]
         yield f"{path} has {len(value)} items, at least {least}"
 
 
+def _max_items(schema: dict[str, Json], value: Json, path: str) -> Iterator[str]:
+    most = schema["maxItems"]
+    if isinstance(value, list) and len(value) > most:
+        yield f"{path} has {len(value)} items, at most {most}"
+
+
 _Check = Callable[[dict[str, Json], Json, str], Iterator[str]]
 _CHECKS: dict[str, _Check] = {
     "required": _required,
@@ -108,6 +114,7 @@ _CHECKS: dict[str, _Check] = {
     "enum": _enum,
     "maxLength": _max_length,
     "minItems": _min_items,
+    "maxItems": _max_items,
 }
 
 

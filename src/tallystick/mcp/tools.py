@@ -6,6 +6,7 @@ offered is refused with what it is offered, and recorded.
 
 from __future__ import annotations
 
+import _thread
 from collections.abc import Callable, Sequence
 
 from tallystick.canonical import Json
@@ -16,13 +17,15 @@ from tallystick.ids import feature_id, shown
 from tallystick.journal.home import missing_key
 from tallystick.journal.record import Record
 from tallystick.ledger import rules
-from tallystick.ledger.model import Criterion, Draft, ledger_of
+from tallystick.ledger.model import Criterion, Draft, Ledger, ledger_of
 from tallystick.ledger.requirement import is_machine_check, parse
-from tallystick.ledger.service import Shown
+from tallystick.ledger.service import Receipt, Shown
 from tallystick.limits import ANSWER_S
 from tallystick.mcp import answers
+from tallystick.mcp.advice import advised, named, not_yours
 from tallystick.mcp.catalogue import OFFERED, READING, SLOW, TOOLS, offered
-from tallystick.mcp.jobs import Jobs, Receipts, Running
+from tallystick.mcp.jobs import Jobs, Running, Work
+from tallystick.mcp.receipts import Receipts
 from tallystick.mcp.toolset import CallContext, ToolResult, ToolSpec
 from tallystick.wiring import App, evidence
 
@@ -32,17 +35,19 @@ _ACTS = {"mark_pass": "pass", "mark_failure": "fail", "amend": "amend", "init_fe
 
 
 class Tools:
-    """A `Toolset` for one role over one app."""
+    """A `Toolset` for one role over one app. `wait_s` is how long a call may wait for its check."""
 
     def __init__(self, app: App, role: str, wait_s: float = ANSWER_S) -> None:
         self._app = app
         self._role = role
         self._jobs = Jobs(app.machine.clock, wait_s)
         self._receipts = Receipts()
+        self._writing = _thread.allocate_lock()
         self._calls: dict[str, Callable[[Arguments], ToolResult]] = {
             "init_feature_list": self._init,
             "list_failing": self._failing,
             "get_feature": self._feature,
+            "mark_pass": self._pass,
             "mark_failure": self._failure,
             "compare_runs": self._compare,
             "amend": self._amend,
@@ -52,8 +57,8 @@ class Tools:
         }
 
     def tools(self) -> Sequence[ToolSpec]:
-        """What this role lists; without the user's key the reading tools of it (D6)."""
-        return offered(self._role, self._app.home.key() is not None or self._app.store.id() is None)
+        """What this role lists; where nothing can be written, the reading tools of it (D6)."""
+        return offered(self._role, self._shut() is None)
 
     def is_slow(self, name: str) -> bool:
         """Whether the call may run a check."""
@@ -62,19 +67,17 @@ class Tools:
     def call(self, name: str, arguments: Arguments, context: CallContext) -> ToolResult:
         """Carry one call out. A refusal comes back as a result with `isError`."""
         try:
-            if name != "hook_event" and name not in {spec.name for spec in self.tools()}:
-                raise self._denied(name, arguments)
+            self._admit(name, arguments)
             if name in READING or name == "hook_event":
                 return self._calls[name](arguments)
-            known = self._receipts.find(name, arguments, context)
-            if known is not None:
-                return _again(known)
-            result = self._slow(name, arguments, context) if name in SLOW else self._calls[name](arguments)
-            if "running" not in (result.structured or {}):
-                self._receipts.keep(name, arguments, context, result)
-            return result
+            criterion = self._to_be_run(name, arguments)
+            if criterion is not None:
+                return self._once(name, arguments, context, lambda: self._run(name, criterion, arguments, context))
+            with self._writing:  # a retry that comes while the first is being written waits for its receipt
+                return self._once(name, arguments, context, lambda: self._calls[name](arguments))
         except Refusal as refusal:
-            return answers.refused(self._swapped(arguments, refusal))
+            listed = [spec.name for spec in self.tools()]
+            return answers.refused(advised(refusal, arguments, self._app.ledger, listed))
 
     def idle(self) -> None:
         """Write the views that are due."""
@@ -86,21 +89,63 @@ class Tools:
         self._app.ledger.finish()
         self._app.store.close()
 
-    # -- calls --------------------------------------------------------------------------------------------------
+    # -- at the door --------------------------------------------------------------------------------------------
 
-    def _init(self, arguments: Arguments) -> ToolResult:
-        drafts = [_draft(one) for one in arguments["features"]]
-        feature = feature_id(arguments["task_id"])
-        self._app.ledger.freeze(feature, drafts)
-        with_check = sum(1 for draft in drafts if _has_check(draft.evidence_required))
-        return answers.frozen(ledger_of(self._app.store.peek(feature)), with_check)
+    def _admit(self, name: str, arguments: Arguments) -> None:
+        """Raise unless this connection may make the call, and it names a feature that there is."""
+        if name != "hook_event" and name not in {spec.name for spec in self.tools()}:
+            raise self._denied(name, arguments)
+        feature, _ = named(arguments)
+        if feature and name != "hook_event":
+            feature_id(feature)
+            if name != "init_feature_list":
+                self._ledger(feature)
+
+    def _shut(self) -> Refusal | None:
+        """Why nothing can be written here, None where it can."""
+        try:
+            if self._app.home.key() is not None or self._app.store.id() is None:
+                return None
+        except Refusal as refusal:
+            return refusal
+        return missing_key(self._app.home.folder)
+
+    def _denied(self, name: str, arguments: Arguments) -> Refusal:
+        """Why `name` is not for this connection; recorded where a role asked for what is another's."""
+        listed = [spec.name for spec in self.tools()]
+        if name not in TOOLS:
+            return Refusal("usage", f"there is no tool {shown(name)}", f"this connection has {', '.join(listed)}")
+        if name in OFFERED[self._role]:
+            return self._shut() or missing_key(self._app.home.folder)
+        refusal = not_yours(name, self._role, arguments, listed)
+        feature, criterion = named(arguments)
+        if feature in self._app.ledger.features():
+            self._app.ledger.record_denial(feature, criterion, _ACTS.get(name, name), refusal)
+        return refusal
+
+    def _once(
+        self, name: str, arguments: Arguments, context: CallContext, work: Callable[[], ToolResult]
+    ) -> ToolResult:
+        """What `work` answers; a retry of this very call gets the answer it had. What changed nothing is not kept."""
+        known = self._receipts.find(name, arguments, context)
+        if known is not None:
+            return answers.again(known)
+        result = work()
+        if "running" not in (result.structured or {}):
+            self._receipts.keep(name, arguments, context, result)
+        return result
+
+    # -- calls that read ----------------------------------------------------------------------------------------
 
     def _failing(self, arguments: Arguments) -> ToolResult:
         seen = self._show(arguments["task_id"])
         rows = [(one, state) for one, state in seen.rows if state in ("failing", "regressed", "flaky")]
         cursor = arguments.get("cursor")
         if cursor is not None:
-            place = list(seen.ledger.criteria).index(rules.known_criterion(seen.ledger, cursor).id)
+            last = seen.ledger.find(cursor)
+            if last is None:
+                raise Refusal("usage", f"cursor {shown(cursor)} is none that list_failing gave", "call it without")
+            place = next(at for at, (one, _) in enumerate(seen.rows) if one.id == last.id)
             behind = {one.id for one, _ in seen.rows[place + 1 :]}
             rows = [row for row in rows if row[0].id in behind]
         words = [state for _, state in seen.rows]
@@ -108,23 +153,10 @@ class Tools:
 
     def _feature(self, arguments: Arguments) -> ToolResult:
         seen = self._show(arguments["task_id"])
-        criterion = rules.known_criterion(seen.ledger, arguments["feature_id"])
-        state = next(word for one, word in seen.rows if one.id == criterion.id)
+        known = rules.known_criterion(seen.ledger, arguments["feature_id"])
+        criterion, state = next((one, word) for one, word in seen.rows if one.id == known.id)
         last = runs_of(seen.snapshot).get(criterion.id)
         return answers.feature(criterion, state, last.run if last else None, _warning(seen))
-
-    def _failure(self, arguments: Arguments) -> ToolResult:
-        receipt = self._app.ledger.mark_failure(arguments["task_id"], arguments["feature_id"], arguments["error"])
-        return answers.failed(_sure(receipt.criterion))
-
-    def _amend(self, arguments: Arguments) -> ToolResult:
-        feature, name, change, reason = (arguments[key] for key in ("feature", "criterion", "change", "reason"))
-        if change.get("close"):
-            receipt = self._app.ledger.close(feature, name, reason)
-        else:
-            required = tuple(change["require"]) if "require" in change else False
-            receipt = self._app.ledger.amend(feature, name, change.get("text"), required, reason)
-        return answers.amended(_sure(receipt.criterion))
 
     def _compare(self, arguments: Arguments) -> ToolResult:
         wanted = (arguments["run_a"], arguments["run_b"])
@@ -134,12 +166,11 @@ class Tools:
             if record.type == "run_recorded" and record.data["run"] in wanted:
                 found[record.data["run"]] = _ids(record)
 
-        self._show(arguments["task_id"])
         self._app.store.history(arguments["task_id"], visit)
-        for run in wanted:
+        for key, run in zip(("run_a", "run_b"), wanted, strict=True):
             if run not in found:
-                says = f"no run {shown(run)} was recorded for {arguments['task_id']}"
-                raise Refusal("evidence.missing", says, "get_feature names the last run")
+                says = f"{key}: no run {shown(run)} was recorded for {arguments['task_id']}"
+                raise Refusal("evidence.missing", says, "get_feature names the last run of a criterion")
         return answers.compared(found[wanted[0]], found[wanted[1]])
 
     def _brief(self, arguments: Arguments) -> ToolResult:
@@ -149,75 +180,100 @@ class Tools:
         text = handoff.brief(self._app.ledger, feature)
         return ToolResult(text, {"feature": feature, "brief": text})
 
-    def _note(self, arguments: Arguments) -> ToolResult:
-        handoff.note(self._app.ledger, arguments["feature"], arguments["text"])
-        return ToolResult("Noted.", {"noted": True})
-
     def _hook(self, arguments: Arguments) -> ToolResult:
         """For hooks of a client that call a tool; no event has an answer of its own yet, so all may go on."""
         return ToolResult("{}", {})
 
-    def _slow(self, name: str, arguments: Arguments, context: CallContext) -> ToolResult:
-        """`check` and `mark_pass`: at once where nothing is run, else as a job that outlives an impatient call."""
-        task, one = ("task_id", "feature_id") if name == "mark_pass" else ("feature", "criterion")
-        feature, criterion = arguments[task], arguments[one]
-        if name == "mark_pass" and not self._is_checked(feature, criterion):
-            receipt = self._app.ledger.mark_pass(feature, criterion, arguments["evidence_ref"])
-            return answers.passed(_sure(receipt.criterion))
-        maker = self._pass_work if name == "mark_pass" else self._check_work
-        outcome = self._jobs.run(f"{name} {feature} {criterion}", _job_id, context, maker(arguments))
-        if isinstance(outcome, Running):
-            return answers.running(outcome.id, outcome.since_s)
-        result, again = outcome
-        return _again(result) if again else result
+    # -- calls that write ---------------------------------------------------------------------------------------
 
-    def _pass_work(self, arguments: Arguments) -> Callable[[Callable[[], bool]], ToolResult]:
-        def work(cancelled: Callable[[], bool]) -> ToolResult:
+    def _init(self, arguments: Arguments) -> ToolResult:
+        feature = arguments["task_id"]
+        drafts = [_draft(one) for one in arguments["features"]]
+        rules.freeze(ledger_of(self._app.ledger.snapshot(feature)), drafts, None)  # what is refused leaves no trace
+        self._app.ledger.freeze(feature, drafts)
+        with_check = sum(1 for draft in drafts if _has_check(draft.evidence_required))
+        return answers.frozen(ledger_of(self._app.store.peek(feature)), with_check)
+
+    def _pass(self, arguments: Arguments) -> ToolResult:
+        feature, name, reference = (arguments[key] for key in ("task_id", "feature_id", "evidence_ref"))
+        return answers.passed(_criterion(self._app.ledger.mark_pass(feature, name, reference)))
+
+    def _failure(self, arguments: Arguments) -> ToolResult:
+        feature, name, error = (arguments[key] for key in ("task_id", "feature_id", "error"))
+        return answers.failed(_criterion(self._app.ledger.mark_failure(feature, name, error)))
+
+    def _amend(self, arguments: Arguments) -> ToolResult:
+        feature, name, change, reason = (arguments[key] for key in ("feature", "criterion", "change", "reason"))
+        if change.get("close"):
+            return answers.amended(_criterion(self._app.ledger.close(feature, name, reason)))
+        required = tuple(change["require"]) if "require" in change else False
+        return answers.amended(_criterion(self._app.ledger.amend(feature, name, change.get("text"), required, reason)))
+
+    def _note(self, arguments: Arguments) -> ToolResult:
+        handoff.note(self._app.ledger, arguments["feature"], arguments["text"])
+        return ToolResult("Noted.", {"noted": True})
+
+    # -- calls that run a check ---------------------------------------------------------------------------------
+
+    def _to_be_run(self, name: str, arguments: Arguments) -> Criterion | None:
+        """The criterion whose check the call is about; None for a call that runs nothing."""
+        if name not in SLOW:
+            return None
+        feature, one = named(arguments)
+        criterion = rules.known_criterion(self._ledger(feature), one)
+        return criterion if name == "check" or _has_check(criterion.evidence_required) else None
+
+    def _run(self, name: str, criterion: Criterion, arguments: Arguments, context: CallContext) -> ToolResult:
+        """Run the check as a job; one for each criterion as it reads now, whatever is cited beside it."""
+        from tallystick.evidence.service import new_run_id
+
+        feature, _ = named(arguments)
+        work = self._pass_work(arguments) if name == "mark_pass" else self._check_work(arguments)
+        try:
+            outcome = self._jobs.run(f"{name} {feature} {criterion.digest}", new_run_id, context, work)
+        except Refusal as refusal:
+            if "run" not in refusal.facts:
+                raise
+            return answers.refused(refusal)  # it ran and was recorded, so this answer is a receipt
+        if isinstance(outcome, Running):
+            return answers.running(outcome.name, outcome.since_s)
+        result, joined = outcome
+        return answers.again(result) if joined else result
+
+    def _pass_work(self, arguments: Arguments) -> Work:
+        def work(run: str, stopped: Callable[[], bool]) -> ToolResult:
             from tallystick.evidence.service import Watch
 
             feature, name, reference = (arguments[key] for key in ("task_id", "feature_id", "evidence_ref"))
-            receipt, _ = evidence(self._app).mark_pass(feature, name, reference, Watch(cancelled))
-            return answers.passed(_sure(receipt.criterion))
+            receipt, _ = evidence(self._app).mark_pass(feature, name, reference, Watch(stopped, run=run))
+            return answers.passed(_criterion(receipt))
 
-        return self._guarded(arguments, work)
+        return work
 
-    def _check_work(self, arguments: Arguments) -> Callable[[Callable[[], bool]], ToolResult]:
-        def work(cancelled: Callable[[], bool]) -> ToolResult:
+    def _check_work(self, arguments: Arguments) -> Work:
+        def work(run: str, stopped: Callable[[], bool]) -> ToolResult:
             from tallystick.evidence.service import Watch
 
-            checked = evidence(self._app).check(arguments["feature"], [arguments["criterion"]], Watch(cancelled))
-            for refusal in checked.refused.values():
-                raise refusal
-            return answers.checked(checked)
+            feature, name = (arguments[key] for key in ("feature", "criterion"))
+            return answers.checked(evidence(self._app).check(feature, [name], Watch(stopped, run=run)))
 
-        return self._guarded(arguments, work)
-
-    def _guarded(
-        self, arguments: Arguments, work: Callable[[Callable[[], bool]], ToolResult]
-    ) -> Callable[[Callable[[], bool]], ToolResult]:
-        """`work` on a thread of its own, where nobody else would turn a refusal into an answer."""
-
-        def guarded(cancelled: Callable[[], bool]) -> ToolResult:
-            try:
-                return work(cancelled)
-            except Refusal as refusal:
-                return answers.refused(self._swapped(arguments, refusal))
-
-        return guarded
-
-    def _is_checked(self, feature: str, name: str) -> bool:
-        """Whether a machine check decides this criterion; an unknown one is refused by whoever is asked next."""
-        criterion = ledger_of(self._app.ledger.snapshot(feature)).find(name)
-        return criterion is not None and _has_check(criterion.evidence_required)
+        return work
 
     # -- inside -------------------------------------------------------------------------------------------------
 
     def _show(self, feature: str) -> Shown:
         return self._app.ledger.show(feature)
 
+    def _ledger(self, feature: str) -> Ledger:
+        """The ledger of a feature. Raises "feature.unknown"."""
+        snapshot = self._app.ledger.snapshot(feature)
+        ledger = ledger_of(snapshot)
+        if ledger.created_at is None and not snapshot.findings:
+            raise rules.unknown_feature(feature)
+        return ledger
+
     def _default(self) -> str | None:
-        ledger = self._app.ledger
-        names = [name for name in ledger.features() if ledger_of(ledger.snapshot(name)).abandoned is None]
+        names = self._app.ledger.unfinished()
         if len(names) > 1:
             from tallystick.system.place import branch
 
@@ -226,35 +282,6 @@ class Tools:
                 return current
             raise Refusal("usage", f"which feature? There are {', '.join(names[:8])}", "name it as `feature`")
         return names[0] if names else None
-
-    def _denied(self, name: str, arguments: Arguments) -> Refusal:
-        """Why `name` is not for this connection; recorded where a role asked for what is another's."""
-        listed = [spec.name for spec in self.tools()]
-        if name not in TOOLS:
-            return Refusal("usage", f"there is no tool {shown(name)}", f"this connection has {', '.join(listed)}")
-        if name in OFFERED[self._role]:
-            return missing_key(self._app.home.folder)
-        refusal = Refusal(
-            "role.denied", f"{name} is not yours: this connection is `{self._role}`", _next_for(name, listed, arguments)
-        )
-        feature = arguments.get("task_id", arguments.get("feature"))
-        criterion = arguments.get("feature_id", arguments.get("criterion", ""))
-        if isinstance(feature, str) and isinstance(criterion, str) and feature in self._app.ledger.features():
-            self._app.ledger.record_denial(feature, criterion, _ACTS.get(name, name), refusal)
-        return refusal
-
-    def _swapped(self, arguments: Arguments, refusal: Refusal) -> Refusal:
-        """The same refusal, or the corrected call where feature and criterion were given the wrong way round."""
-        for task, one in (("task_id", "feature_id"), ("feature", "criterion")):
-            feature, criterion = arguments.get(task), arguments.get(one)
-            if refusal.code not in ("feature.unknown", "input.invalid") or not isinstance(criterion, str):
-                continue
-            if isinstance(feature, str) and criterion in self._app.ledger.features():
-                ledger = ledger_of(self._app.store.peek(criterion))
-                if ledger.find(feature) is not None:
-                    says = f"{task} and {one} are swapped: {shown(criterion)} is the feature"
-                    return Refusal("usage", says, f'call it with {task}="{criterion}", {one}="{feature}"')
-        return refusal
 
 
 def _draft(given: Arguments) -> Draft:
@@ -266,21 +293,9 @@ def _has_check(required: tuple[str, ...] | None) -> bool:
     return any(is_machine_check(parse(entry)) for entry in required or ())
 
 
-def _job_id() -> str:
-    from tallystick.evidence.service import new_run_id
-
-    return new_run_id()
-
-
-def _again(result: ToolResult) -> ToolResult:
-    if result.structured is None or result.is_error:
-        return result
-    return result._replace(structured={**result.structured, "again": True})
-
-
-def _sure(criterion: Criterion | None) -> Criterion:
-    assert criterion is not None
-    return criterion
+def _criterion(receipt: Receipt) -> Criterion:
+    assert receipt.criterion is not None
+    return receipt.criterion
 
 
 def _warning(seen: Shown) -> str | None:
@@ -295,15 +310,11 @@ def _warning(seen: Shown) -> str | None:
 
 
 def _ids(record: Record) -> dict[str, bool]:
+    """Which ids of a run were green; a command that reports none stands for itself."""
     ids: dict[str, bool] = {}
     for step in record.data["steps"]:
         ids.update(dict.fromkeys(step["green"], True))
         ids.update({one["id"]: False for one in step["red"]})
+        if not step["green"] and not step["red"] and not step["missing"]:
+            ids[" ".join(step["command"])] = step["status"] == 0 and not step["stopped"]
     return ids
-
-
-def _next_for(name: str, listed: Sequence[str], arguments: Arguments) -> str:
-    if name == "mark_pass" and "check" in listed:
-        feature, criterion = arguments.get("task_id"), arguments.get("feature_id")
-        return f"check({feature}, {criterion}) tells whether it would pass; then stop. The verifier marks it"
-    return f"this connection has {', '.join(listed)}"

@@ -36,7 +36,12 @@ def read_file(files: Files, path: str, most: int, within: str = "") -> bytes | N
     try:
         status = files.fstat(fd)
         if within and not files.opened(fd, path).startswith(within.rstrip("/") + "/"):
-            raise Refusal("evidence.outside", f"{path} leads outside the project by a symbolic link", "", Where(path))
+            raise Refusal(
+                "evidence.outside",
+                f"{path} leads outside the project by a symbolic link",
+                "cite a file of the project itself",
+                Where(path),
+            )
         if not modes.S_ISREG(status.st_mode):
             raise _unreadable(path, "it is no regular file")
         if status.st_size > most:
@@ -66,7 +71,9 @@ def _rest(files: Files, fd: int, first: bytes, most: int) -> bytes | None:
 
 def too_large(path: str, size: int, most: int) -> Refusal:
     """The refusal for a file above its limit, in bytes."""
-    return Refusal("input.too_large", f"{path} has {size:,} bytes, the limit is {most:,}", "", Where(path))
+    return Refusal(
+        "input.too_large", f"{path} has {size:,} bytes, the limit is {most:,}", "name a smaller file", Where(path)
+    )
 
 
 def _unreadable(path: str, reason: str) -> Refusal:

@@ -19,6 +19,9 @@ from tallystick.system.files import Files
 
 _KEEP = "refs/tallystick/keep/"
 _QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0")
+#: For a repository of our own making: no configuration but its own, no signature, no hook out of a template.
+_OURS = ("-c", "commit.gpgSign=false", "-c", "core.autocrlf=false")
+_ALONE = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ATTR_NOSYSTEM": "1"}
 _FIXED = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",
@@ -31,6 +34,37 @@ _FIXED = {
 def clean_environment(env: Mapping[str, str]) -> dict[str, str]:
     """`env` without any variable of git's, and with the few that keep git quiet and local."""
     return {key: value for key, value in env.items() if not key.startswith("GIT_")} | _FIXED
+
+
+def make_repository(folder: str, env: Mapping[str, str]) -> None:
+    """Make the folder a new repository on branch `main`, whatever the user's settings and templates say.
+
+    Raises `Refusal` "git.missing" when there is no git, or when it could not.
+    """
+    _own(folder, env, "init", "--quiet", "--template=")
+    _own(folder, env, "symbolic-ref", "HEAD", "refs/heads/main")
+
+
+def commit_all(folder: str, env: Mapping[str, str], author: str, message: str) -> str:
+    """Commit everything in the repository `folder`, which `make_repository` made; the short id of the commit.
+
+    `author` is the name of a role; no identity of the user is asked for. Raises `Refusal` "git.missing".
+    """
+    who = ("-c", f"user.name={author}", "-c", f"user.email={author}@example.invalid")
+    _own(folder, env, "add", "--all")
+    _own(folder, env, *who, "commit", "--quiet", "--no-verify", "-m", message)
+    return _own(folder, env, "rev-parse", "--short", "HEAD").strip()
+
+
+def _own(folder: str, env: Mapping[str, str], *words: str) -> str:
+    """What git prints, asked in a repository of our own making."""
+    from tallystick.system.process import capture
+
+    finished = capture(["git", *_QUIET, *_OURS, *words], folder, clean_environment(env) | _ALONE)
+    if not finished.ok:
+        said = finished.err.decode("utf-8", "replace").strip()[:200]
+        raise Refusal("git.missing", f"git {words[0]} did not work in {folder}: {said}", "see `git --version`")
+    return finished.out.decode("utf-8", "replace")
 
 
 class Git:

@@ -223,6 +223,10 @@ class Client:
             self._process.wait(timeout)
         except subprocess.TimeoutExpired:
             self._process.kill()
+        except BaseException:  # interrupted once more while it ended: then at once
+            self._process.kill()
+            self._reap()
+            raise
         return self._reap()
 
     def __enter__(self) -> Self:

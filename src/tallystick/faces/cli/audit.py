@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallystick.audit import Report, inspect, restore
+from tallystick.audit import NOT_CHECKABLE, Report, inspect, restore
 from tallystick.errors import DONE, LOOK, Refusal
 from tallystick.faces.cli import rows
 from tallystick.faces.cli.call import Call
@@ -19,7 +19,9 @@ def audit(call: Call) -> int:
             "usage", "--accept needs --reason TEXT", 'tallystick audit --accept --reason "the disk was restored"'
         )
     if arguments.reason is not None and not arguments.accept:
-        raise Refusal("usage", "--reason goes with --accept", "")
+        raise Refusal(
+            "usage", "--reason goes with --accept", 'tallystick audit --accept --reason "the disk was restored"'
+        )
     app = call.app
     if arguments.accept:
         refusal = denied("accept", app.ledger.by.role)
@@ -47,15 +49,17 @@ def audit(call: Call) -> int:
 
 def _lines(found: Report) -> list[str]:
     lines = [
-        f"  {'look' if finding.grave else 'note'}  {finding.code:<20} {finding.says}" for finding in found.findings
+        f"  {'look' if finding.grave else 'note'}  {finding.code:<20} {finding.says}"
+        for finding in found.findings
+        if finding.says != NOT_CHECKABLE
     ]
     if lines:
         lines.append("")
-    if not found.checkable:
-        return [*lines, "not checkable here: this home has no key (`tallystick init` makes one)"]
     amount = f"{found.features} feature(s), {found.records} record(s)"
     if not found.holds:
         return [*lines, f"{amount}: look at the lines above before you go on."]
+    if not found.checkable:
+        return [*lines, NOT_CHECKABLE]
     words = (
         "follows from what this home remembers" if found.anchored else "is self-consistent; nothing here anchors it yet"
     )

@@ -16,7 +16,6 @@ from tallystick.errors import Refusal
 from tallystick.faces.cli.terminal import Terminal
 from tallystick.ids import shown
 from tallystick.journal.record import By
-from tallystick.ledger.model import ledger_of
 from tallystick.limits import INPUT_FILE
 from tallystick.system.durable import read_file
 from tallystick.wiring import App, Machine, assemble
@@ -81,7 +80,7 @@ class Call:
         """The app of the repository that is meant, put together at the first use."""
         if self._app is None:
             root = self.arguments.root
-            self._app = assemble(self.machine, root if root is not None else self._folder(), self.by())
+            self._app = assemble(self.machine, root if root is not None else self.folder(), self.by())
         return self._app
 
     def by(self) -> By:
@@ -126,16 +125,21 @@ class Call:
                 raise Refusal("input.unreadable", "standard input is closed", "name a file")
             data = self._streams.stdin.read(INPUT_FILE + 1)
             if len(data) > INPUT_FILE:
-                raise Refusal("input.too_large", f"standard input has more than {INPUT_FILE:,} bytes", "")
+                raise Refusal(
+                    "input.too_large",
+                    f"standard input has more than {INPUT_FILE:,} bytes",
+                    "split the feature, or pass less",
+                )
             return data
-        found = read_file(self.machine.files, os.path.join(self._folder(), name), INPUT_FILE)
+        found = read_file(self.machine.files, os.path.join(self.folder(), name), INPUT_FILE)
         if found is None:
             raise Refusal(
                 "input.unreadable", f"{shown(name)} is not there", "name a file that exists, or - for standard input"
             )
         return found
 
-    def _folder(self) -> str:
+    def folder(self) -> str:
+        """The folder the caller stands in."""
         try:
             return self._cwd()
         except FileNotFoundError:
@@ -148,7 +152,7 @@ class Call:
         every = ledger.features()
         if len(every) == 1:
             return every[0]
-        unfinished = [name for name in every if ledger_of(ledger.snapshot(name)).abandoned is None]
+        unfinished = ledger.unfinished()
         if len(unfinished) == 1:
             return unfinished[0]
         name = branch(self.machine.files, self.app.place)

@@ -65,6 +65,13 @@ COMMANDS: tuple[Command, ...] = (
         "setup:init",
     ),
     Command(
+        ("demo",),
+        "the whole story on a small sample project, played by scripted agents",
+        "tallystick demo",
+        "demo:demo",
+        (_value("--keep", "DIR", "keep the project in this folder, empty or not there yet"),),
+    ),
+    Command(
         ("ledger", "init"),
         "freeze the criteria of a feature, from a Markdown checklist or the seed's JSON",
         "tallystick ledger init checkout criteria.md",

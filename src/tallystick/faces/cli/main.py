@@ -55,10 +55,7 @@ def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
 
         found = words(argv[1:])
         if found is not None:  # agents wait for this start, so it goes without argparse
-            try:
-                return serve(*found, env)
-            except Refusal as refusal:
-                return refuse(terminal, refusal)
+            return ended(lambda: serve(*found, env), terminal, this_machine(env))
     return carry_out(argv, terminal, this_machine(env), Streams.of_process(), os.getcwd)
 
 
@@ -68,7 +65,7 @@ def carry_out(
     """Carry out `argv`; every end becomes an exit status and one clear line."""
     from tallystick.faces.cli.call import Call
 
-    try:
+    def work() -> int:
         command, arguments = parse(argv, terminal)
         if command is None or arguments is None:
             return 0
@@ -77,6 +74,14 @@ def carry_out(
         for note in call.finish():
             terminal.tell(f"note: {note}")
         return status
+
+    return ended(work, terminal, machine)
+
+
+def ended(work: Callable[[], int], terminal: Terminal, machine: Machine) -> int:
+    """The exit status of `work`, however it ends, and one clear line where it does not end well."""
+    try:
+        return work()
     except Refusal as refusal:
         return refuse(terminal, refusal)
     except KeyboardInterrupt:

@@ -17,7 +17,7 @@ from tallystick.ledger.permissions import ROLES
 from tallystick.mcp.stdio import serve as carry
 from tallystick.mcp.tools import Tools
 from tallystick.mcp.toolset import ServerInfo
-from tallystick.wiring import assemble, this_machine
+from tallystick.wiring import answer_wait, assemble, this_machine
 
 if TYPE_CHECKING:
     from tallystick.faces.cli.call import Call
@@ -33,13 +33,17 @@ def mcp(call: Call) -> int:
 
 
 def serve(role: str, root: str | None, env: Mapping[str, str]) -> int:
-    """Serve one connection as `role` for the repository at `root` (default: where the process stands)."""
+    """Serve one connection as `role` for the repository at `root` (default: where the process stands).
+
+    The variable TALLYSTICK_ANSWER_S shortens how long a call waits for its check (45 s), for a client that is less
+    patient: an unfinished check then answers *running* sooner, and the same call picks it up.
+    """
     if role not in ROLES:
         raise Refusal("usage", f"there is no role {shown(role)}", f"one of {', '.join(sorted(ROLES))}")
     session = env.get("CLAUDE_CODE_SESSION_ID", "")
     app = assemble(this_machine(env), root or os.getcwd(), By(role, None, None, session or None))
     info = ServerInfo("tallystick", __version__, "Tallystick", INSTRUCTIONS)
-    return carry(Tools(app, role), info, session)
+    return carry(Tools(app, role, answer_wait(env)), info, session)
 
 
 def words(argv: Sequence[str]) -> tuple[str, str | None] | None:

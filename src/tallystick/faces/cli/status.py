@@ -16,8 +16,7 @@ def status(call: Call) -> int:
     """One feature in full, or a line for each."""
     ledger = call.app.ledger
     named = call.arguments.words
-    features = [named] if named else ledger.features()
-    seen = [ledger.show(feature) for feature in features]
+    seen = [ledger.show(named)] if named else ledger.every()
     if not named and len(seen) > 1:
         unfinished = [one for one in seen if one.ledger.abandoned is None]
         focus = unfinished if len(unfinished) == 1 else []

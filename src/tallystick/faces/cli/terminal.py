@@ -13,7 +13,7 @@ from typing import Protocol
 from tallystick.canonical import Json
 from tallystick.ids import escaped
 
-_COLOURS = {"good": "32", "bad": "31", "dim": "2", "strong": "1", "warn": "33"}
+_COLOURS = {"good": "32", "bad": "31", "dim": "2", "strong": "1", "warn": "33", "plain": ""}
 BAR = 20
 
 
@@ -26,12 +26,13 @@ class Stream(Protocol):
 
 
 class Terminal:
-    """Output of one command. `json` chooses the machine's form."""
+    """Output of one command. `json` chooses the machine's form; `watched`: a person sees it grow."""
 
     def __init__(self, out: Stream, err: Stream, env: Mapping[str, str], as_json: bool) -> None:
         self._out = out
         self._err = err
         self.json = as_json
+        self.watched = out.isatty() and not as_json
         self._colour = out.isatty() and not env.get("NO_COLOR") and env.get("TERM") != "dumb"
 
     def answer(self, document: Json, lines: Sequence[str]) -> None:
@@ -42,6 +43,12 @@ class Terminal:
         else:
             self._out.write("".join(f"{line}\n" for line in lines))
         self._out.flush()
+
+    def piece(self, text: str) -> None:
+        """A piece of a screen that grows while something happens, shown at once; nothing in the machine's form."""
+        if not self.json:
+            self._out.write(text)
+            self._out.flush()
 
     def tell(self, line: str) -> None:
         """One line for a person, beside the answer."""
@@ -54,7 +61,7 @@ class Terminal:
 
     def paint(self, text: str, colour: str) -> str:
         """`text` in a colour, on a terminal."""
-        return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if self._colour else text
+        return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if self._colour and _COLOURS[colour] else text
 
 
 def _large(document: Json) -> bool:
