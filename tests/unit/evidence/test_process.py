@@ -266,7 +266,8 @@ if os.fork() == 0:
             os.setsid()
         if os.fork():
             os._exit(0)
-"""
+""",
+        LIMITS._replace(grace_s=0.1),
     )
     assert (done.status, done.left) == (0, 0)
 

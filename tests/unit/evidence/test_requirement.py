@@ -31,6 +31,8 @@ from tallystick.ledger.requirement import Tests as NamedTests
         ('run: grep "a|b" "two words"', Run(("grep", "a|b", "two words"))),
         (r"run: echo \| \$(x) \&", Run(("echo", "|", "$(x)", "&"))),
         ("run: tool ''", Run(("tool", ""))),
+        ("run: tool \\ ", Run(("tool", " "))),
+        ("run: tool\n", Run(("tool",))),
         ("run: env CI=1 make", Run(("env", "CI=1", "make"))),
         ("run: ./check.sh # not a comment", Run(("./check.sh", "#", "not", "a", "comment"))),
         ("tests: tests/test_cart.py::test_total", NamedTests(("tests/test_cart.py::test_total",))),

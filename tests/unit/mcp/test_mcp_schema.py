@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tallystick.errors import Refusal
+from tallystick.mcp.catalogue import TOOLS
 from tallystick.mcp.schema import MOST, check, mistakes
 
 SCHEMA: dict[str, Any] = {
@@ -21,6 +22,7 @@ SCHEMA: dict[str, Any] = {
         "features": {
             "type": "array",
             "minItems": 1,
+            "maxItems": 1000,
             "items": {
                 "type": "object",
                 "properties": {"id": {"type": "string"}, "needs": {"type": "array", "items": {"type": "string"}}},
@@ -49,6 +51,7 @@ SCHEMA: dict[str, Any] = {
         ({"task_id": "a", "deep": "yes"}, ["deep must be true or false, not a string"]),
         ({"task_id": "a", "either": []}, ["either must be a string or null, not an array"]),
         ({"task_id": "a", "features": []}, ["features has 0 items, at least 1"]),
+        ({"task_id": "a", "features": [{"id": "x"}] * 1001}, ["features has 1001 items, at most 1000"]),
         ({"task_id": "a", "features": {}}, ["features must be an array, not an object"]),
         ({"task_id": "a", "features": [{"id": "x"}, {}]}, ["features[1].id is missing (a string)"]),
         ({"task_id": "a", "features": [{"id": "x", "needs": ["t", 1]}]},
@@ -85,3 +88,17 @@ def test_good_arguments_are_passed_in_silence() -> None:
 def test_a_keyword_that_is_not_checked_is_our_own_fault() -> None:
     with pytest.raises(ValueError, match="pattern"):
         list(mistakes({"type": "string", "pattern": "a+"}, "b", "x"))
+
+
+def _filled(schema: dict[str, Any]) -> Any:
+    """A value in which everything that `schema` speaks of is there, so that each of its keywords is asked."""
+    if schema["type"] == "object":
+        return {name: _filled(rules) for name, rules in schema["properties"].items()}
+    if schema["type"] == "array":
+        return [_filled(schema["items"])]
+    return {"string": "a", "boolean": True}[schema["type"]]
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_every_keyword_of_a_tool_of_ours_is_checked(name: str) -> None:
+    check(name, TOOLS[name].input_schema, _filled(TOOLS[name].input_schema))
