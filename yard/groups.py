@@ -11,11 +11,12 @@ from yard.probes import missing
 
 
 class Group(NamedTuple):
-    """One folder below `tests`: `needs` are rows of `probes.PROBES`."""
+    """One folder below `tests`. `needs` are rows of `probes.PROBES`; with `node` some of its tests need Node.js."""
 
     name: str
     says: str
     needs: tuple[str, ...] = ()
+    node: bool = False
 
     @property
     def path(self) -> str:
@@ -28,11 +29,11 @@ GROUPS = (
     Group("property", "any sequence of commands against a small reference model"),
     Group("crash", "a faulty disk: torn writes, errors of every call, kills", ("git",)),
     Group("attacks", "cheats, each beside its honest twin", ("git",)),
-    Group("faces", "each face by its real client", ("git",)),
+    Group("faces", "each face by its real client", ("git",), node=True),
     Group("strace", "errors injected into the real system calls", ("git", "strace")),
     Group("power", "power cuts on a file system of its own", ("git", "loop mounts")),
     Group("yard", "this house: floors, loading, requirements, docs, the jobs of dev.py", ("git", "bash")),
-    Group("pythons", "the story under every supported Python", ("git", "all Pythons")),
+    Group("pythons", "the demo under every supported Python", ("git", "all Pythons")),
 )
 
 

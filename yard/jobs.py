@@ -6,9 +6,11 @@ import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
+from yard import node
 from yard.console import ROOT, Stop, failed, run, say, skipped
 from yard.environment import launcher, tools
 from yard.groups import GROUPS, Group, reasons
+from yard.probes import missing
 from yard.requirements import current
 
 CODE = ("src", "tests", "yard", "benchmarks", "dev.py")
@@ -20,14 +22,13 @@ LEAST_COVERAGE = 90
 
 
 def try_it(words: list[str]) -> int:
-    """Plays the story. It needs no package, so it runs as soon as there is Python and git."""
-    from yard.story import play
-
+    """Plays the demo. It needs no package, so it runs as soon as there is Python and git."""
     _no_words("try", words)
     command = launcher()
-    play([str(command)])
-    say(f"Yours to go on with: {command.relative_to(ROOT)} --help")
-    return 0
+    status = run([command, "demo"])
+    if status == 0:
+        say(f"\nYours to go on with: {command.relative_to(ROOT)} --help")
+    return status
 
 
 def test(words: list[str]) -> int:
@@ -46,10 +47,23 @@ def test(words: list[str]) -> int:
             skipped(f"{group.name} ({group.says}): {reason}")
     if not paths:
         raise Stop("none of these tests can run on this machine")
+    _node_for([group for group in chosen if group.node and group.path in paths], strict)
     requirements = current()
     say(f"{len(requirements.planned)} of {len(requirements.rows)} requirements are planned, in whole or in part")
     python = tools("test")
     return run([python, "-m", "pytest", "-q", "-rs", *(["--no-skip"] if strict else []), *paths, *theirs])
+
+
+def _node_for(groups: list[Group], strict: bool) -> None:
+    """Fetches what the tests of these groups run on Node.js; without Node.js those are skipped, if that is allowed."""
+    for group in groups:
+        reason = missing("node")
+        if not reason:
+            node.fetch()
+        elif strict:
+            raise Stop(f"{group.name} ({group.says}) cannot run whole here: {reason}")
+        else:
+            skipped(f"{group.name}, the tests that need Node.js: {reason}")
 
 
 def cover(words: list[str]) -> int:
@@ -58,7 +72,9 @@ def cover(words: list[str]) -> int:
     python = tools("test")
     (ROOT / ".dev" / "cache" / "coverage").mkdir(parents=True, exist_ok=True)
     run([python, "-m", "coverage", "erase"])
-    paths = [group.path for group in _groups(list(COVERED))]
+    groups = _groups(list(COVERED))
+    _node_for([group for group in groups if group.node], strict=False)
+    paths = [group.path for group in groups]
     status = run([python, "-m", "coverage", "run", "-m", "pytest", "-q", *paths])
     if status != 0:
         return status
@@ -88,6 +104,8 @@ def bench(words: list[str]) -> int:
     """The benchmarks: each figure a ratio within one run. What follows goes to `benchmarks`."""
     if not (ROOT / "benchmarks" / "__main__.py").exists():
         raise Stop("there is no benchmarks/__main__.py")
+    if not missing("node"):
+        node.fetch()
     return run([sys.executable, "-m", "benchmarks", *words], {"PYTHONPATH": str(ROOT / "src")})
 
 
@@ -122,7 +140,7 @@ class Job(NamedTuple):
 
 
 JOBS = {
-    "try": Job("play the first five minutes in a repository made for it; installs nothing", try_it),
+    "try": Job("play the demo, the whole story on a small sample project; installs nothing", try_it),
     "test": Job("every test this machine can run: [GROUP ...] [--no-skip] [-- PYTEST WORDS]", test),
     "cover": Job("branch coverage of the core, with its gate", cover),
     "lint": Job("style and formatting: [--fix]", lint),

@@ -23,7 +23,14 @@ _MARKED = re.compile(r"(<!-- generated: (?P<name>[\w-]+) -->\n).*?(<!-- end of (
 _OPENING = re.compile(r"<!-- generated: ([\w-]+) -->")
 
 #: The limits that count things; every other one without a unit in its name is a number of bytes.
-_COUNTS = {"NESTING": "levels", "CRITERIA": "", "REQUIREMENTS": "", "PAGE_ROWS": "rows", "COUNTER": ""}
+_COUNTS = {
+    "NESTING": "levels",
+    "CRITERIA": "",
+    "REQUIREMENTS": "",
+    "PAGE_ROWS": "rows",
+    "COUNTER": "",
+    "COUNTER_JUMP": "",
+}
 
 
 def stale(root: Path = ROOT) -> list[str]:

@@ -6,6 +6,7 @@ A probe answers "" where the need is met, else the reason in a few words. It loo
 from __future__ import annotations
 
 import functools
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -63,6 +64,23 @@ def _strace() -> str:
     return "" if _answers(tracer, "-o", os.devnull, sys.executable, "-c", "pass") else "tracing is not permitted here"
 
 
+def _node() -> str:
+    from yard import node
+
+    return node.lacks()
+
+
+def _node_packages() -> str:
+    from yard import node
+
+    return node.lacks() or ("" if node.fetched() else "python3 dev.py test faces fetches them")
+
+
+def _official_client() -> str:
+    there = importlib.util.find_spec("mcp") is not None
+    return "" if there else "the package mcp is not installed; python3 dev.py test faces fetches it"
+
+
 def _all_pythons() -> str:
     absent = [version for version in SUPPORTED if version not in pythons()]
     return f"not installed: {', '.join(f'Python {version}' for version in absent)}" if absent else ""
@@ -76,6 +94,9 @@ PROBES: dict[str, Callable[[], str]] = {
     "bash": lambda: _programs("bash"),
     "loop mounts": _loop_mounts,
     "strace": _strace,
+    "node": _node,
+    "node packages": _node_packages,
+    "official client": _official_client,
     "all Pythons": _all_pythons,
 }
 

@@ -14,7 +14,6 @@ from tests.yard.source import ROOT
 from yard import environment, jobs
 from yard.console import Stop
 from yard.groups import GROUPS
-from yard.story import STEPS
 
 
 def _dev(*words: str, root: Path = ROOT, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -58,33 +57,28 @@ def test_a_word_too_many_is_refused_in_one_line(words: tuple[str, ...]) -> None:
     assert words[1] in refused.stderr or "at most" in refused.stderr
 
 
-def test_try_plays_the_whole_story_on_a_fresh_copy_and_leaves_a_command(copy: Path) -> None:
-    played = _dev("try", root=copy)
-    assert played.returncode == 0, played.stdout + played.stderr
-    shown = [line.removeprefix("$ tallystick ") for line in played.stdout.splitlines() if line.startswith("$ ")]
-    assert shown == [step.words for step in STEPS]
-    version = subprocess.run([copy / ".dev" / "tallystick", "version"], cwd=copy.parent, capture_output=True, text=True)
-    assert version.returncode == 0
-
-
-def test_try_touches_nothing_but_its_own_folder(copy: Path, home: Path) -> None:
+def test_try_plays_the_demo_on_a_fresh_copy_touches_nothing_else_and_leaves_a_command(copy: Path, home: Path) -> None:
     def kept() -> dict[Path, bytes]:
         ignored = {".dev", "__pycache__"}
         return {path: path.read_bytes() for path in copy.rglob("*") if path.is_file() and not ignored & {*path.parts}}
 
     before = kept()
-    _dev("try", root=copy)
+    played = _dev("try", root=copy)
+    assert played.returncode == 0, played.stdout + played.stderr
+    assert "6 of 6 hold" in played.stdout
     assert kept() == before
     assert [found.name for found in home.iterdir()] == [".gitconfig"]
+    version = subprocess.run([copy / ".dev" / "tallystick", "version"], cwd=copy.parent, capture_output=True, text=True)
+    assert version.returncode == 0
 
 
-def test_the_story_ends_at_the_first_wrong_status(copy: Path) -> None:
-    story = copy / "yard" / "story.py"
+def test_try_fails_where_the_demo_departs_from_its_story(copy: Path) -> None:
+    story = copy / "src" / "tallystick" / "agents" / "scripted" / "story.py"
     text = story.read_text(encoding="utf-8")
-    story.write_text(text.replace("""looks good"', 1)""", """looks good"', 0)"""), encoding="utf-8")
+    story.write_text(text.replace('"frozen": len(CRITERIA)', '"frozen": 1 + len(CRITERIA)'), encoding="utf-8")
     played = _dev("try", root=copy)
-    assert played.returncode == 1
-    assert 'looks good": exit status 1, expected 0' in played.stderr
+    assert played.returncode == 70
+    assert "broke off at step 1, spec-freezer: init_feature_list" in played.stderr
 
 
 def test_the_command_imports_nothing_from_where_it_is_called(copy: Path, tmp_path: Path) -> None:
