@@ -89,6 +89,8 @@ def test_a_plan_without_faults_changes_nothing_on_any_disk(tmp_path: Path) -> No
     files.rename(path + "2", path + "3")
     files.unlink(path)
     assert sorted(files.listdir(str(tmp_path))) == ["a3", "s"]
+    os.symlink("a3", path + "4")
+    assert files.readlink(path + "4") == "a3"
     assert files.realpath(path + "3") == os.path.realpath(path + "3")
     assert {call.name for call in files.log} | {"write"} == set(WAYS)
 
