@@ -43,12 +43,10 @@ def rows() -> list[Row]:
     found = []
     for amount in (1_000, 10_000):
         with scene() as at:
-            app = at.app()
-            freeze(app, FEATURE, amount)
+            freeze(at.app(), FEATURE, amount)
             files = [at.write(f"proof/{number}.txt", SMALL) for number in range(50)]
-            pass_many(app, FEATURE, names(amount // 2), files)
-            fail_many(app, FEATURE, amount, RECORDS - amount // 2 - 1)
-            app.ledger.finish()
+            pass_many(at, FEATURE, names(amount // 2), files)
+            fail_many(at, FEATURE, amount, RECORDS - amount // 2 - 1)
             start = starting(at)
             for what, before, bound in (
                 ("with a checkpoint", _nothing, BOUND),
@@ -67,9 +65,9 @@ def memory() -> Row:
     with scene() as short, scene() as long:
         scenes = {RECORDS: short, 10 * RECORDS: long}
         for records, at in scenes.items():
-            app = at.app()
-            freeze(app, FEATURE, 1_000)
-            fail_many(app, FEATURE, 1_000, records)
+            freeze(at.app(), FEATURE, 1_000)
+            fail_many(at, FEATURE, 1_000, records)
+            at.forget_checkpoints()
         for _ in range(3):
             for records, at in scenes.items():
                 grew[records].append(reading(at).grew)

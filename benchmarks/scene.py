@@ -11,28 +11,26 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
-from tallystick.journal.record import By, Event
-from tallystick.ledger import rules
-from tallystick.ledger.citation import references
-from tallystick.ledger.keeping import Keeper
-from tallystick.ledger.model import Draft, Ledger
+from tallystick.journal.record import By
+from tallystick.ledger.model import Draft
 from tallystick.system.files import Files, OsFiles
-from tallystick.system.git import Git
 from tallystick.wiring import App, assemble, this_machine
-
-T = TypeVar("T")
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL = 300
 #: The variable that holds how many seconds each flush waits more, for the processes that are started here too.
 SLOWER = "TALLYSTICK_BENCH_FLUSH_S"
-_AT_ONCE = 100
+
+
+class UnsyncedFiles(OsFiles):
+    """The real disk without a sync, for filling a scene: nothing that is measured was written through it."""
+
+    def fsync(self, fd: int) -> None:  # type: ignore[override]  # a static method there, as a bare system call is
+        """Nothing."""
 
 
 class SlowFiles(OsFiles):
@@ -127,39 +125,17 @@ def freeze(app: App, feature: str, amount: int) -> None:
     app.ledger.finish()
 
 
-def keeper(app: App) -> Keeper:
-    """What keeps evidence for `app`."""
-    place, machine = app.place, app.machine
-    git = Git(machine.files, place.tree, place.git_dir, place.common, machine.env)
-    return Keeper(machine.files, place.tree, app.store.blobs, git, machine.clock)
+def pass_many(at: Scene, feature: str, criteria: Sequence[str], files: Sequence[str]) -> None:
+    """Pass `criteria`, each citing one of `files` in turn."""
+    app = at.app(UnsyncedFiles())
+    for number, name in enumerate(criteria):
+        app.ledger.mark_pass(feature, name, files[number % len(files)])
+    app.ledger.finish()
 
 
-def pass_many(app: App, feature: str, criteria: Sequence[str], files: Sequence[str]) -> None:
-    """Pass `criteria`, each citing one of `files` in turn, in few commits: the records are those of single marks."""
-    keep = keeper(app)
-    kept = {file: [keep.keep(one) for one in references(file)] for file in files}
-    cited = [(name, files[at % len(files)]) for at, name in enumerate(criteria)]
-
-    def event(ledger: Ledger, one: tuple[str, str]) -> Event:
-        name, file = one
-        return rules.mark_pass(ledger, rules.known_criterion(ledger, name), file, "cited", kept[file], False)
-
-    record_many(app, feature, cited, event)
-
-
-def fail_many(app: App, feature: str, amount: int, records: int) -> None:
-    """`records` failed attempts, dealt round over the first `amount` criteria, in few commits."""
-    dealt = [f"AC{number % amount}" for number in range(records)]
-    record_many(
-        app, feature, dealt, lambda ledger, name: rules.mark_failure(ledger, name, "assert 2 == 1, in the cart")
-    )
-
-
-def record_many(app: App, feature: str, items: Sequence[T], event: Callable[[Ledger, T], Event]) -> None:
-    """One record for each item, a hundred to a commit."""
-    for start in range(0, len(items), _AT_ONCE):
-        app.ledger.record(feature, "fail", "", partial(_events, event, items[start : start + _AT_ONCE]))
-
-
-def _events(event: Callable[[Ledger, T], Event], items: Sequence[T], ledger: Ledger) -> list[Event]:
-    return [event(ledger, item) for item in items]
+def fail_many(at: Scene, feature: str, amount: int, records: int) -> None:
+    """`records` failed attempts, dealt round over the first `amount` criteria."""
+    app = at.app(UnsyncedFiles())
+    for number in range(records):
+        app.ledger.mark_failure(feature, f"AC{number % amount}", "assert 2 == 1, in the cart")
+    app.ledger.finish()

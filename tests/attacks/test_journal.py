@@ -72,8 +72,8 @@ def test_the_last_records_removed(scene: Scene, gone: int) -> None:
     shown = scene.run("ledger", "show", FEATURE, "--json")
     assert shown.status == LOOK
     assert f"the last {gone} are gone" in shown.document["findings"][0]["says"]
-    assert scene.findings() == ["anchor.rolled_back"] or "anchor.rolled_back" in scene.findings()
-    assert scene.refused("ledger", "pass", FEATURE, "AC3", "--evidence", "proof.txt").exit_code == LOOK
+    assert "anchor.rolled_back" in scene.findings()
+    assert scene.refused("ledger", "pass", FEATURE, "AC3", "--evidence", "proof.txt").code == "anchor.rolled_back"
     assert scene.counted() == (["AC1"] if gone == 1 else [])
 
 
@@ -134,11 +134,11 @@ def test_a_journal_that_is_gone(scene: Scene, what: str) -> None:
     path = {"file": scene.journal, "feature": scene.journal.parent, "journal": scene.store / "journal"}[what]
     scene.copy_aside(path)
     shutil.rmtree(path) if path.is_dir() else path.unlink()
-    for words in (("ledger", "show", FEATURE), ("status",), ("ledger", "failing"), ("audit",)):
+    reading: list[tuple[str, ...]] = [("ledger", "show", FEATURE), ("status",), ("ledger", "failing"), ("audit",)]
+    for words in reading:
         said = scene.run(*words)
         assert (said.status, "3 were written here" in said.err + said.out) == (LOOK, True), said
-    for words in (("ledger", "pass", FEATURE, "AC2", "--evidence", "proof.txt"), ("ledger", "init", "criteria.md")):
-        assert scene.run(*words).status != 0
+    assert scene.run("ledger", "pass", FEATURE, "AC2", "--evidence", "proof.txt").status == LOOK
     assert scene.run("ledger", "init", FEATURE, "criteria.md").status == LOOK
     assert scene.counted() == []
 
@@ -158,6 +158,7 @@ def test_a_fork_of_the_same_length(scene: Scene) -> None:
 def test_anchors_deleted_make_no_proof_and_no_alarm(scene: Scene) -> None:
     shutil.rmtree(scene.home / "anchors")
     scene.write(scene.lines()[:-1])
+    scene.view.unlink()
     audit = scene.run("audit")
     assert (audit.status, "self-consistent" in audit.out, "follows from" in audit.out) == (0, True, False)
     assert scene.run("audit", "--json").document["anchored"] is False
@@ -167,7 +168,7 @@ def test_anchors_deleted_make_no_proof_and_no_alarm(scene: Scene) -> None:
 
 def test_a_person_goes_on_after_a_look_and_nobody_else_does(scene: Scene) -> None:
     scene.write(scene.lines()[:-1])
-    accept = ("audit", "--accept", "--reason", "the disk was restored")
+    accept = ("audit", "--restore", "--accept", "--reason", "the disk was restored")
     assert scene.refused(*accept).code == "role.denied"
     assert scene.refused(*accept, person=True, env={"CLAUDECODE": "1"}).code == "role.denied"
     scene.ok(*accept, person=True)

@@ -13,7 +13,7 @@ import pytest
 
 from tallystick.errors import CODES
 from tests.crash.moments import changes
-from tests.crash.scenes import READING, WRITING, Scene, named
+from tests.crash.scenes import PASS, READING, VIEW, WRITING, Scene, named, worked
 from tests.crash.stage import HOME, TREE, Answer, on, tally
 from tests.crash.verdict import Judge
 from tests.simdisk import WAYS, Call, Fail, Fault, Faulty, Kill, LoseSync, SimDisk
@@ -116,10 +116,25 @@ def test_a_writing_command_fails_whole_or_not_at_all(scene: Scene) -> None:
         wrong = wrong_answer(answer, as_json) or judge.wrong(disk, succeeded)
         if succeeded:
             wrong = wrong or judge.wrong(ear.heard[0], True)
+            if not answer.err and disk.tree().get(VIEW) != judge.view:
+                wrong = wrong or "the view is not current, and nothing was said"
         if isinstance(fault.action, LoseSync):
             wrong = wrong or next(filter(None, (judge.wrong(disk.crash(seed), succeeded) for seed in range(3))), "")
         seen.append(told(wrong or ("" if process.struck else "not reached"), fault, call, answer))
     assert [one for one in seen if one] == []
+
+
+@pytest.mark.requirement("P1")
+def test_after_a_failed_sync_nothing_is_acknowledged_and_the_file_is_not_synced_again() -> None:
+    """What a failed sync lost, a later one does not bring back, and the kernel would call it a success."""
+    clean = Faulty(worked().settled().process())
+    tally(clean, *PASS)
+    for nth in range(1, clean.count("fsync") + 1):
+        process = Faulty(worked().settled().process(), [Fault(LoseSync(), nth, "fsync")])
+        answer = tally(process, *PASS)
+        synced = [call.path for call in process.log if call.name == "fsync"]
+        assert (answer.status, answer.out) == (1, "")
+        assert synced.count(synced[nth - 1]) == 1
 
 
 @pytest.mark.requirement("P3")

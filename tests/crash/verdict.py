@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tallystick.errors import Refusal
 from tallystick.handoff.notes import notes_of
 from tallystick.ledger.model import ledger_of
-from tests.crash.scenes import FEATURE, Scene
+from tests.crash.scenes import FEATURE, VIEW, Scene
 from tests.crash.stage import YOU, app, on
 from tests.simdisk import SimDisk
 
@@ -68,6 +68,7 @@ class Judge:
         answer = on(disk, *scene.words, caller=scene.caller)
         assert answer.status == scene.status, answer
         self.new = self.of(disk)
+        self.view = disk.tree().get(VIEW)
         self.between: list[Facts] = []
         if scene.halfway is not None:
             halfway = scene.halfway().settled()

@@ -188,6 +188,8 @@ def test_no_setting_and_no_place_disturbs_it_and_it_leaves_nothing(hostile: dict
     assert (played.returncode, played.stderr) == (0, "")
     assert "\x1b" not in played.stdout
     assert "6 of 6 hold" in played.stdout
+    wide = [line for line in played.stdout.splitlines() if len(line) > 80 and str(tmp_path) not in line]
+    assert wide == []
     assert list((tmp_path / "temporary").iterdir()) == []
     assert {path.name for path in tmp_path.iterdir()} == home
 

@@ -99,12 +99,17 @@ def _damaged(says: str, cause: Refusal | None) -> Refusal:
 
 
 class Comparison:
-    """Feed it the whole history, record by record; then ask for the verdict."""
+    """Feed it the whole history, record by record; then ask for the verdict.
+
+    Another home may have written the view last, and to it its own records count and ours do not: a row is one of the
+    journal's, too, where it stands as it would there.
+    """
 
     def __init__(self, view: View, feature: str) -> None:
         self._view = view
         self._fold = LedgerFold()
         self._ledger = Ledger(feature)
+        self._theirs = Ledger(feature)
         self._differ: set[str] = set(view.rows)
         self._known: set[str] = set()
         self._behind = False
@@ -114,6 +119,7 @@ class Comparison:
         if record.type not in LedgerFold.types:
             return
         self._fold.apply(self._ledger, record, ours)
+        self._fold.apply(self._theirs, record, not ours)
         data = record.data
         if record.type == "ledger_frozen":
             touched = list(self._ledger.criteria)
@@ -139,6 +145,8 @@ class Comparison:
             self._known.add(name)
         else:
             self._differ.add(name)
+            if lying == row(self._theirs.criteria[name]):
+                self._known.add(name)
 
     def _beside(self) -> list[str]:
         """What was edited beside the rows, and rows that stand there twice."""

@@ -198,7 +198,8 @@ def refused(refusal: Refusal) -> ToolResult:
     """A refusal as an agent reads it: the reason, what is red, the next step, in both forms, cut to size."""
     facts: dict[str, Any] = {key: value for key, value in refusal.facts.items() if value}
     red = _shown(facts.get("red", ()))
-    reason = refusal.message.partition("\n")[0] if red else refusal.message
+    ran = "run" in facts  # then the further lines of the message say what stands in the facts
+    reason = refusal.message.partition("\n")[0] if ran else refusal.message
     message = cut(escaped(reason, keep="\n"), _REASON)
     error: dict[str, Json] = {"code": refusal.code, "message": message}
     lines = [message, *(_spelled(one) for one in red)]
@@ -209,10 +210,11 @@ def refused(refusal: Refusal) -> ToolResult:
         facts |= {"red": red} | ({"red_more": left} if left else {})
         lines += [f"  … and {left} more"] if left else []
     if "missing" in facts:
-        facts["missing"] = _names(facts["missing"], _NAMES)
+        facts["missing"] = _names(facts["missing"], _NAMES if not red else 1)
+        lines.append(f"  not reported: {', '.join(facts['missing'])}")
     if "receipt" in facts:
         facts["receipt"] = {key: cut(str(value), _REFERENCE) for key, value in facts["receipt"].items()}
-    if "run" in facts:
+    if ran:
         lines.append(f"Kept as run {facts['run']}; recorded as failed attempt {facts.get('attempts')}.")
     if "hint" in error:
         lines.append(f"Next: {error['hint']}.")

@@ -40,14 +40,15 @@ def find_place(files: Files, start: str) -> Place:
     real = files.realpath(start)
     if not _is_folder(files, real):
         raise Refusal("store.place", f"{start} is no folder", "give --root a folder that exists")
-    at = real
+    at, plain = real, None
     while True:
         found = _place_at(files, at)
-        if found is not None:
+        if found is not None and found.kind != "plain":
             return found
+        plain = plain or found  # a folder inside a repository may have been brought along by it: git goes first
         parent = os.path.dirname(at)
         if parent == at:
-            return Place(real, "", "", os.path.join(real, ".tallystick", "store"), "plain")
+            return plain or Place(real, "", "", os.path.join(real, ".tallystick", "store"), "plain")
         at = parent
 
 

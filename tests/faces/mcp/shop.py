@@ -171,25 +171,46 @@ def every_file(*folders: Path) -> dict[str, bytes | None]:
     }
 
 
-class Beacon:
-    """A named pipe that a check holds open: it tells when the check begins and when its last process is gone.
+class Gate:
+    """A check that waits until the test lets it through, and tells when it begins and when its last process is gone.
 
-    `holding` is a shell line that opens it as descriptor 3, for the script and for all that the script starts.
+    `check` is the requirement that runs it. With `passing` False it is red in the end.
     """
 
-    def __init__(self, path: Path) -> None:
-        os.mkfifo(path)
-        self.holding = f"exec 3>'{path}'; echo begun >&3"
-        self._fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    _made = 0
 
-    def begun(self) -> None:
+    def __init__(self, shop: Shop, passing: bool = True, aside: str = "") -> None:
+        """`aside` is a shell line that the check carries out before it waits."""
+        Gate._made += 1
+        self._here = shop.folder.parent / f"here-{Gate._made}"
+        self._through = shop.folder.parent / f"through-{Gate._made}"
+        for path in (self._here, self._through):
+            os.mkfifo(path)
+        self._fd = os.open(self._here, os.O_RDONLY | os.O_NONBLOCK)
+        status = 0 if passing else 1
+        lines = f"exec 3>'{self._here}'\n{aside}\necho here >&3\nread line < '{self._through}'\nexit {status}"
+        shop.program(f"gate-{Gate._made}.sh", lines)
+        self.check = f"run: ./gate-{Gate._made}.sh"
+
+    def reached(self) -> None:
         """Wait until a check has begun."""
-        assert self._wait() == b"begun\n"
+        while not (said := self._wait()):
+            # A pipe that everybody has left stays so for whoever reads it; a new reader waits for new writers.
+            before, self._fd = self._fd, os.open(self._here, os.O_RDONLY | os.O_NONBLOCK)
+            os.close(before)
+        assert said == b"here\n"
+
+    def open(self) -> None:
+        """Let one check through that has begun."""
+        self._through.write_bytes(b"go\n")
 
     def gone(self) -> None:
-        """Wait until no process holds it open any more."""
+        """Wait until no process of the check is left."""
         while self._wait():
             pass
+
+    def close(self) -> None:
+        """Let the pipe go."""
         os.close(self._fd)
 
     def _wait(self) -> bytes:

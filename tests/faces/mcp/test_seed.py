@@ -260,14 +260,14 @@ def test_text_of_every_script_comes_back_as_it_came(shop: Shop, era: str) -> Non
     rows = [criterion(name, text, text=text) for name, text in TEXTS.items()]
     with shop.connect(era=era) as client:
         freeze(client, *rows)
+        listed = client.call("list_failing", {"task_id": FEATURE}).structured["features"]
+        assert [(row["id"], row["description"]) for row in listed] == list(TEXTS.items())
         for name, text in TEXTS.items():
             call = {"task_id": FEATURE, "feature_id": name, "error": text}
             accepted(client.call("mark_failure", call))
             found = get(client, name)
             assert (found["description"], found["evidence_required"]) == (text, [text])
             assert found["last_attempt_error"] == text
-        listed = client.call("list_failing", {"task_id": FEATURE}).structured["features"]
-        assert [(row["id"], row["description"]) for row in listed] == list(TEXTS.items())
     assert [row["description"] for row in shop.view()["features"]] == list(TEXTS.values())
 
 

@@ -220,6 +220,18 @@ def test_a_view_that_ends_in_the_middle_is_told_from_one_that_was_edited(book: B
     assert cut_short(b'{"task_id": "other"', whole) is None
 
 
+@pytest.mark.requirement("P11", "F5.11")
+def test_a_view_that_another_home_wrote_is_behind_and_no_edit(book: Book) -> None:
+    theirs = Book()
+    theirs.mark_pass("AC3")
+    theirs.fail("AC2", "red there")
+    compared = Comparison(parse(render(theirs.ledger), ""), book.ledger.feature)
+    for record in theirs.records:
+        compared.take(record, record.type == "ledger_frozen")
+    assert compared.verdict().kind == "behind"
+    assert changed(book, lambda view: view["features"][2].update(passes=True)).kind == "edited"
+
+
 def test_a_long_list_of_edits_is_named_in_part(book: Book) -> None:
     says = tuple(f"AC{at}: passes false -> true" for at in range(12))
     assert edits(says).endswith("… and 7 more")

@@ -123,7 +123,7 @@ def _closing(live: Live, end: End, took: float, kept: str | None, terminal: Term
             "passes",
             f"{ran} ran (Tallystick ran the check, unsandboxed), {cited} cited a file",
         ),
-        (live.refusals, "refusals", "a mark by the wrong role, a red test, words that point at nothing"),
+        (live.refusals, "refusals", "a mark by the wrong role, a red test, a citation of nothing"),
         (live.kills, "kill -9", "in the middle of a mark; each acknowledged mark was still there"),
         (live.edits, "hand edit", "of feature_list.json; it was named and did not count"),
     )
@@ -133,7 +133,7 @@ def _closing(live: Live, end: End, took: float, kept: str | None, terminal: Term
         lines.append(f"  {amount} {how}")
     lines.append("")
     if kept is None:
-        lines.append("Look     tallystick demo --keep DIR       keeps the repository, to walk around in")
+        lines.append("Look     tallystick demo --keep DIR       keeps the repository to look around in")
     else:
         lines += [
             f"Look     cd {shlex.quote(safe(f'{kept}/{PROJECT}'))}",
