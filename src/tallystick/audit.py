@@ -13,7 +13,6 @@ from tallystick.journal.record import Record
 from tallystick.journal.recovery import restore_store_id
 from tallystick.wiring import App
 
-
 NOT_CHECKABLE = "not checkable here: this home has no key (`tallystick init` makes one)"
 
 

@@ -11,7 +11,7 @@ import os
 from tallystick import canonical
 from tallystick.errors import Refusal, Where
 from tallystick.limits import CITED_FILE
-from tallystick.system.durable import drop, make_folders, read_file, spare, sync_folders, write_all
+from tallystick.system.durable import drop, make_folders, read_file, spare, sync_folder, sync_folders, write_all
 from tallystick.system.faults import explained
 from tallystick.system.files import Files
 
@@ -19,13 +19,14 @@ from tallystick.system.files import Files
 class Blobs:
     """The blobs of one store."""
 
-    __slots__ = ("_files", "_folder", "_spares")
+    __slots__ = ("_files", "_folder", "_laid_out", "_spares")
 
     def __init__(self, files: Files, folder: str, spares: str) -> None:
         """`spares` is a folder of the same file system, for blobs that are not in place yet."""
         self._files = files
         self._folder = folder
         self._spares = spares
+        self._laid_out = False
 
     def path(self, digest: str) -> str:
         """Where the blob of this digest lies."""
@@ -36,7 +37,7 @@ class Blobs:
         digest = canonical.sha256(data)
         path = self.path(digest)
         folder = os.path.dirname(path)
-        make_folders(self._files, folder)
+        self._lay_out()
         if self.get(digest) is not None:
             self._settle(path)  # whoever wrote it may have died before the bytes or the name were durable
             return digest
@@ -50,11 +51,33 @@ class Blobs:
             finally:
                 self._files.close(fd)
             self._files.rename(beside, path)
-            sync_folders(self._files, folder, os.path.dirname(self._folder))
+            sync_folder(self._files, folder)
         except OSError as error:
             drop(self._files, beside)
             raise explained(error, path, "keeping the evidence") from error
         return digest
+
+    def _lay_out(self) -> None:
+        """Have all 256 folders, durably, before the first blob of this process: then each blob syncs its own alone.
+
+        A process that died here may have left them undurable, so that they exist proves nothing.
+        """
+        if self._laid_out:
+            return
+        make_folders(self._files, self._folder)
+        try:
+            for number in range(256):
+                self._make(f"{self._folder}/{number:02x}")
+            sync_folders(self._files, self._folder, os.path.dirname(self._folder))
+        except OSError as error:
+            raise explained(error, self._folder, "making the folders of the evidence") from error
+        self._laid_out = True
+
+    def _make(self, folder: str) -> None:
+        try:
+            self._files.mkdir(folder)
+        except FileExistsError:
+            return
 
     def _settle(self, path: str) -> None:
         try:

@@ -25,6 +25,19 @@ T = TypeVar("T")
 _CHECKPOINT_AFTER = 128 * 1024
 
 
+def read_store_id(files: Files, path: str) -> bytes | None:
+    """What the file says, None where there is none; empty for what is no file of ours (a folder, a pipe, a huge one).
+
+    Raises `Refusal` where the system refuses: the file may be whole, and hidden from this process.
+    """
+    try:
+        return read_file(files, path, 4096)
+    except Refusal as refusal:
+        if isinstance(refusal.__cause__, OSError):
+            raise
+        return b""
+
+
 class Journals(Generic[S]):
     """Not for two threads at once: the store holds its mutex around every call."""
 
@@ -43,12 +56,7 @@ class Journals(Generic[S]):
     def id(self) -> str | None:
         """The store id, None where no store was made yet. Raises `Refusal` when it cannot be read."""
         path = f"{self.folder}/store-id"
-        try:
-            data = read_file(self._files, path, 4096)
-        except Refusal as refusal:
-            if isinstance(refusal.__cause__, OSError):  # it may be whole, and hidden from this process
-                raise
-            data = b""  # a folder, a pipe, something huge: no store id
+        data = read_store_id(self._files, path)
         if data is not None:
             return parse_store_id(data, path, self._version)
         if self.log.features():

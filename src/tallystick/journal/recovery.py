@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from tallystick.errors import Refusal, Where
 from tallystick.journal.home import Home
+from tallystick.journal.journals import read_store_id
 from tallystick.journal.log import FileLog
 from tallystick.journal.membership import MEMBERSHIP, parse_store_id
 from tallystick.journal.record import Unreadable, authentic, open_line
-from tallystick.system.durable import read_file, replace_file, spare
+from tallystick.system.durable import replace_file, spare
 from tallystick.system.files import Files
 
 
@@ -18,7 +19,7 @@ def restore_store_id(files: Files, store: str, home: Home, version: int) -> tupl
     records do not agree, and leaves everything as it is then.
     """
     path = f"{store}/store-id"
-    data = read_file(files, path, 4096)
+    data = read_store_id(files, path)
     log = FileLog(files, f"{store}/journal", store)
     if data is not None:
         try:

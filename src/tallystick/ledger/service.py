@@ -49,6 +49,12 @@ class Shown(NamedTuple):
         """The state."""
         return ledger_of(self.snapshot)
 
+    def criterion(self, name: str) -> Criterion:
+        """The criterion called `name`. Where it is not found, damage is named first: it may stand there."""
+        if self.ledger.find(name) is None:
+            rules.unsound(self.snapshot.findings)
+        return rules.known_criterion(self.ledger, name)
+
 
 class LedgerService:
     """The ledger of one tree, for one doer. `head` names the commit that is checked out, for the freeze."""
@@ -178,7 +184,7 @@ class LedgerService:
 
         def decide(snapshot: Snapshot[Subjects], _now: str) -> Decision[Ledger]:
             ledger = ledger_of(snapshot)
-            if act not in _WAYS_OUT or ledger.created_at is None:
+            if act not in _WAYS_OUT or ledger.created_at is None or (name and ledger.find(name) is None):
                 rules.unsound(snapshot.findings)
             if act != "freeze" and ledger.created_at is None:
                 raise rules.unknown_feature(feature)

@@ -212,7 +212,10 @@ def exclude(files: Files, common: str) -> Callable[[], None]:
         path = files.realpath(f"{common}/info/exclude")
         if not path.startswith(f"{common}/"):
             return
-        old = read_file(files, path, INPUT_FILE) or b""
+        try:
+            old = read_file(files, path, INPUT_FILE) or b""
+        except Refusal:  # what is no file is nothing that git reads either
+            return
         lines = old.decode("utf-8", "surrogateescape").splitlines()
         missing = [line for line in EXCLUDED if line not in lines]
         if not missing:

@@ -153,7 +153,7 @@ class Tools:
 
     def _feature(self, arguments: Arguments) -> ToolResult:
         seen = self._show(arguments["task_id"])
-        known = rules.known_criterion(seen.ledger, arguments["feature_id"])
+        known = seen.criterion(arguments["feature_id"])
         criterion, state = next((one, word) for one, word in seen.rows if one.id == known.id)
         last = runs_of(seen.snapshot).get(criterion.id)
         return answers.feature(criterion, state, last.run if last else None, _warning(seen))

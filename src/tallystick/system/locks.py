@@ -1,7 +1,8 @@
 """Kernel locks on files that are never deleted (promise P5): a dead holder blocks nobody, a live one is never robbed.
 
-`flock` has no time limit of its own, so the wait is a loop of tries with short, growing, jittered pauses. The holder
-writes its process id into the lock file, for the one message that names it.
+`flock` has no time limit of its own and no queue, so the wait is a loop of tries with short, jittered pauses. The lock
+file holds two process ids: who held it last, for the one message that names it, and who waited last. Whoever takes the
+lock twice in a row while somebody waits steps back once, else one busy process would keep fifteen others waiting.
 """
 
 from __future__ import annotations
@@ -14,8 +15,13 @@ from tallystick.system.durable import make_folders, release
 from tallystick.system.faults import explained
 from tallystick.system.files import Files
 
-_FIRST_PAUSE_S = 0.0002
-_LONGEST_PAUSE_S = 0.004
+_PAUSE_S = 0.0003
+_LONG_PAUSE_S = 0.004
+#: A wait that is longer is no crowd: somebody is slow or stopped, and there is no hurry to notice the end.
+_LONG_WAIT_S = 0.25
+_STEP_BACK_S = 0.0004
+_FIELD = 12
+_NOBODY = b"%-11d\n" % 0
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -30,7 +36,7 @@ class Clock(Protocol):
 class Lock:
     """The lock file `path`, kept open between uses. Not for two threads at once; each thread takes its own."""
 
-    __slots__ = ("_clock", "_fd", "_files", "_identity", "_path", "_wait")
+    __slots__ = ("_clock", "_fd", "_files", "_held_last", "_identity", "_path", "_wait")
 
     def __init__(self, files: Files, path: str, clock: Clock, wait_s: float) -> None:
         self._files = files
@@ -39,16 +45,19 @@ class Lock:
         self._wait = wait_s
         self._fd = -1
         self._identity = (0, 0)
+        self._held_last = False
 
     def acquire(self) -> None:
         """Hold the lock when this returns. Raises `Refusal` "lock.busy" with the holder's pid after the wait."""
         try:
-            while not self._hold():
-                # Somebody took the lock file away under us: what we hold guards nothing, so begin again.
-                self.close()
-            name = b"%-11d\n" % os.getpid()
-            if self._files.pread(self._fd, len(name), 0) != name:  # a page that is not written is not flushed either
-                self._files.pwrite(self._fd, name, 0)
+            self._take()
+            holder, waiter = self._signatures()
+            me = b"%-11d\n" % os.getpid()
+            if self._held_last and holder == me and waiter not in (me, _NOBODY, b""):
+                holder = self._step_back(me)
+            if holder != me:  # a page that is not written is not flushed either
+                self._files.pwrite(self._fd, me, 0)
+            self._held_last = True
         except OSError as error:
             self.close()
             raise explained(error, self._path, "locking") from error
@@ -67,6 +76,11 @@ class Lock:
             release(self._files, self._fd)
             self._fd = -1
 
+    def _take(self) -> None:
+        while not self._hold():
+            # Somebody took the lock file away under us: what we hold guards nothing, so begin again.
+            self.close()
+
     def _hold(self) -> bool:
         """Take the lock; whether the file that is locked is still the one that has the name."""
         if self._fd < 0:
@@ -74,6 +88,7 @@ class Lock:
             status = self._files.fstat(self._fd)
             self._identity = (status.st_dev, status.st_ino)
         if not self._files.try_lock(self._fd):
+            self._held_last = False
             self._wait_for()
         try:
             named = self._files.stat(self._path)
@@ -88,12 +103,28 @@ class Lock:
             make_folders(self._files, os.path.dirname(self._path))
             return self._files.open(self._path, _FLAGS, 0o600)
 
+    def _signatures(self) -> tuple[bytes, bytes]:
+        """Who held the lock last, and who waited for it last."""
+        both = self._files.pread(self._fd, 2 * _FIELD, 0)
+        return both[:_FIELD], both[_FIELD:]
+
+    def _step_back(self, me: bytes) -> bytes:
+        """Let one of those who wait go first, then take the lock again; who held it meanwhile."""
+        self.release()
+        self._clock.pause(_STEP_BACK_S)
+        self._take()
+        holder, _ = self._signatures()
+        if holder == me:  # nobody came: the one who waited has gone
+            self._files.pwrite(self._fd, _NOBODY, _FIELD)
+        return holder
+
     def _wait_for(self) -> None:
-        end = self._clock.monotonic() + self._wait
-        pause = _FIRST_PAUSE_S
+        begun = self._clock.monotonic()
+        self._files.pwrite(self._fd, b"%-11d\n" % os.getpid(), _FIELD)
         while not self._files.try_lock(self._fd):
-            if self._clock.monotonic() >= end:
-                holder = self._files.pread(self._fd, 11, 0).decode("ascii", "replace").strip() or "unknown"
+            waited = self._clock.monotonic() - begun
+            if waited >= self._wait:
+                holder = self._signatures()[0].decode("ascii", "replace").strip() or "unknown"
                 self.close()
                 raise Refusal(
                     "lock.busy",
@@ -103,5 +134,4 @@ class Lock:
                 )
             # Jitter from the process id and the clock keeps sixteen waiters from knocking in step.
             jitter = (os.getpid() * 7919 + self._clock.now() // 1000) % 1000 / 1000
-            self._clock.pause(pause * (0.5 + jitter))
-            pause = min(pause * 1.5, _LONGEST_PAUSE_S)
+            self._clock.pause((_PAUSE_S if waited < _LONG_WAIT_S else _LONG_PAUSE_S) * (0.5 + jitter))

@@ -11,7 +11,6 @@ from tallystick.ids import feature_id, shown
 from tallystick.ledger.document import source
 from tallystick.ledger.model import ledger_of, state_of
 from tallystick.ledger.requirement import is_machine_check, parse
-from tallystick.ledger.rules import known_criterion
 from tallystick.ledger.service import Receipt
 from tallystick.limits import PAGE_ROWS
 from tallystick.moment import ago
@@ -79,7 +78,7 @@ def failing(call: Call) -> int:
     open_rows = [(criterion, state) for criterion, state in seen.rows if rows.is_failing(state)]
     after = call.arguments.after
     if after is not None:
-        place = list(seen.ledger.criteria).index(known_criterion(seen.ledger, after).id)
+        place = list(seen.ledger.criteria).index(seen.criterion(after).id)
         behind = {criterion.id for criterion, _ in seen.rows[place + 1 :]}
         open_rows = [row for row in open_rows if row[0].id in behind]
     page, more = open_rows[:PAGE_ROWS], max(0, len(open_rows) - PAGE_ROWS)
@@ -103,7 +102,7 @@ def get(call: Call) -> int:
     """The page of one criterion."""
     feature, name = call.feature_and_word()
     seen = call.app.ledger.show(feature)
-    criterion = known_criterion(seen.ledger, name)
+    criterion = seen.criterion(name)
     state = next(word for one, word in seen.rows if one.id == criterion.id)
     required = list(criterion.evidence_required) if criterion.evidence_required is not None else None
     document = {

@@ -187,6 +187,7 @@ def _parser(command: Command) -> argparse.ArgumentParser:
         usage=f"tallystick {command.name} {words}".rstrip() + " [options]",
         description=command.says,
         epilog=f"example: {command.example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,  # an example is one line, however narrow the terminal
         allow_abbrev=False,
         add_help=False,
         # With no width given argparse imports shutil, and with it five more modules, to ask the terminal.
@@ -209,7 +210,8 @@ def _function(command: Command) -> Callable[[Call], int]:
 def _unknown(words: Sequence[str]) -> Refusal:
     import difflib
 
-    typed = " ".join(words[:2])
+    words = [words[0], *(word for word in words[1:2] if not word.startswith("-"))]
+    typed = " ".join(words)
     near = difflib.get_close_matches(typed, [command.name for command in COMMANDS], 1, 0.5)
     hint = f"did you mean `tallystick {near[0]}`?" if near else "`tallystick --help` lists the commands"
     return Refusal("usage", f"there is no command {words[0]!r}" if len(words) < 2 else f"no command {typed!r}", hint)
