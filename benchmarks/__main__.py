@@ -1,4 +1,4 @@
-"""Runs the parts and prints the table: `python3 -m benchmarks [--json] [--flush MS] [PART ...]`.
+"""Runs the parts and prints the table: `python3 -m benchmarks [--json] [--flush MS] [--page] [PART ...]`.
 
 A disk without a medium to wait for (a virtual one, or one with a cache that has its own battery) answers a flush in
 less than a tenth of a millisecond, so that what is left of a mark is Python's own time. `--flush 1` shows the same
@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
 
 from benchmarks import commands, crowd, marks, replay
-from benchmarks.scene import SLOWER, scene
+from benchmarks.scene import ROOT, SLOWER, scene
 from benchmarks.table import Machine, Row, as_json, as_text, holds, say
 from benchmarks.timing import Sample, in_turn
 
@@ -37,12 +38,21 @@ def flush_of_disk(rounds: int) -> Sample:
     return found
 
 
+def quote(name: str, table: str) -> None:
+    """Put a table between the comments of that name on the page about benchmarks."""
+    page = ROOT / "docs" / "benchmarks.md"
+    block = re.compile(rf"(<!-- measured: {name} -->\n```text\n).*?(```\n<!-- end of {name} -->)", re.S)
+    text = block.sub(lambda found: f"{found[1]}{table}\n{found[2]}", page.read_text(encoding="utf-8"))
+    page.write_text(text, encoding="utf-8")
+
+
 def main(words: list[str]) -> int:
     """Measure what `words` name, all by default, and print the table."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__, allow_abbrev=False)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of {', '.join(PARTS)}; all by default")
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     parser.add_argument("--flush", type=float, metavar="MS", help="let every flush take so much longer, on both sides")
+    parser.add_argument("--page", action="store_true", help="put the table into docs/benchmarks.md too")
     arguments = parser.parse_args(words)
     unknown = [part for part in arguments.parts if part not in PARTS]
     if unknown:
@@ -57,6 +67,8 @@ def main(words: list[str]) -> int:
             say(f"measuring {name} …")
             rows += part()
     print(as_json(machine, rows) if arguments.json else as_text(machine, rows))
+    if arguments.page:
+        quote("slower disk" if arguments.flush else "disk", as_text(machine, rows))
     say(f"\n{len(rows)} figures in {time.monotonic() - began:.0f} s")
     return 0 if holds(rows) else 1
 

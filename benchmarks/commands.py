@@ -43,7 +43,7 @@ def rows() -> list[Row]:
 
 
 def filled(at: Scene, size: int) -> None:
-    """A ledger of `size` criteria, half of them passed, one failed anew, with view and checkpoint as commands leave them."""
+    """A ledger of `size` criteria, half passed, one failed anew, with view and checkpoint as commands leave them."""
     freeze(at.app(), "checkout", size)
     files = [at.write(f"proof/{number}.txt", SMALL) for number in range(_FILES)]
     pass_many(at, "checkout", names(size // 2), files)

@@ -228,7 +228,7 @@ class Desk:
         before = self.tree()
         plain = self.run(*words, given=given, person=person, env=env, version=version, files=files)
         after_plain = self.tree()
-        said = self.run(*words, "--json", given=given, person=person, env=env, version=version, files=files)
+        said = self.run("--json", *words, given=given, person=person, env=env, version=version, files=files)
         assert said.status != 0, said
         assert changes(before, after_plain) == changes(before, self.tree()) == {}
         assert set(said.document["error"]) == {"code", "message", "hint", "where"}, said

@@ -7,6 +7,8 @@ view of a tree in which a command has just ended is what the model writes, byte 
 
 from __future__ import annotations
 
+import json
+
 from hypothesis import assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -159,20 +161,18 @@ class Commands(RuleBasedStateMachine):
     def edit_view(self, tree: str, feature: str, how: str) -> None:
         """Somebody writes into the view; nothing of it counts, but for an error in a failing row."""
         view = self.world.lying(tree, feature)
-        assume(view and (tree, feature) not in self.garbled)
-        assert view is not None
         rows = document(view)
+        assume(rows and (tree, feature) not in self.garbled)
+        assert view is not None
         self.serial += 1
-        if how == "error" and rows:
+        if how == "error":
             rows[0]["last_attempt_error"] = f"by hand {self.serial}"
-        elif how == "flip" and rows:
+        elif how == "flip":
             rows[-1]["passes"] = not rows[-1]["passes"]
-        elif how == "drop" and rows:
+        elif how == "drop":
             rows.pop()
         path = self.world.view(tree, feature)
         if how in ("error", "flip", "drop"):
-            import json
-
             whole = {**json.loads(view), "features": rows}
             self.world.disk.put(path, json.dumps(whole, ensure_ascii=False, indent=2).encode() + b"\n")
         elif how == "gone":
@@ -185,7 +185,7 @@ class Commands(RuleBasedStateMachine):
     def garble_view(self, tree: str, feature: str) -> None:
         """A view that nobody can read stays, and holds up marks in that tree."""
         view = self.world.lying(tree, feature)
-        assume(view)
+        assume(document(view))
         assert view is not None
         self.world.disk.put(self.world.view(tree, feature), view[:1] + b"oops" + view[1:])
         self.touched.add((tree, feature))
@@ -255,6 +255,15 @@ class Commands(RuleBasedStateMachine):
 
     # --- what always holds
 
+    @invariant()
+    def always(self) -> None:
+        """All of it, after each step."""
+        assert self.differences(self.model) == []
+        self.shown_is_what_the_model_says()
+        self.passes_and_texts_change_by_amendment_alone()
+        self.every_way_to_the_state_leads_to_the_same()
+        self.the_list_of_failing_is_bounded()
+
     def differences(self, model: Model) -> list[object]:
         """Where what is recorded differs from `model`."""
         app = self.world.fresh()
@@ -278,7 +287,6 @@ class Commands(RuleBasedStateMachine):
                     found.append((feature, name, rows.get(name), known))
         return found
 
-    @invariant()
     def shown_is_what_the_model_says(self) -> None:
         for tree in TREES:
             for feature, wanted in self.model.features.items():
@@ -293,11 +301,6 @@ class Commands(RuleBasedStateMachine):
                 assert rows == wanted.shown(self.world.trees[tree])
                 assert shown["checkable"]
 
-    @invariant()
-    def the_model_is_what_is_recorded(self) -> None:
-        assert self.differences(self.model) == []
-
-    @invariant()
     def passes_and_texts_change_by_amendment_alone(self) -> None:
         for feature, old in self.before.features.items():
             for name, row in old.rows.items():
@@ -307,7 +310,6 @@ class Commands(RuleBasedStateMachine):
         self.before = self.model.copy()
         self.amended.clear()
 
-    @invariant()
     def every_way_to_the_state_leads_to_the_same(self) -> None:
         """Read by a running server, with a checkpoint, and from nothing."""
         bare = self.world.disk.settled()
@@ -318,7 +320,6 @@ class Commands(RuleBasedStateMachine):
             assert recorded(self.world.fresh(), feature) == anew
             assert all(state == anew for state in self.world.served(feature))
 
-    @invariant()
     def the_list_of_failing_is_bounded(self) -> None:
         for feature in self.model.features:
             answer = tally(
@@ -328,4 +329,4 @@ class Commands(RuleBasedStateMachine):
 
 
 TestCommands = Commands.TestCase
-TestCommands.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestCommands.settings = settings(max_examples=1500, stateful_step_count=40, deadline=None, report_multiple_bugs=False)

@@ -197,7 +197,10 @@ def words_of(act: str, feature: str, name: str, word: str) -> tuple[str, ...]:
     return ("ledger", "amend" if act == "close" else act, feature, name, *options[act])
 
 
-def document(text: bytes) -> list[dict[str, object]]:
-    """The rows of a view."""
-    rows: list[dict[str, object]] = json.loads(text)["features"]
+def document(view: bytes | None) -> list[dict[str, object]]:
+    """The rows of a view; none where it is not there or a power cut left no more than a part of it."""
+    try:
+        rows: list[dict[str, object]] = json.loads((view or b"").decode())["features"]
+    except ValueError:
+        return []
     return rows

@@ -84,29 +84,30 @@ class Project:
         """Run git here; it must end well. Its standard output."""
         return run(["git", *words], self.folder, self.env, check=True).out
 
-    def tally(self, *words: str, given: bytes = b"", **env: str) -> Said:
-        """Run the command line here, as a process."""
-        return run([*TALLYSTICK, *words], self.folder, {**self.env, **env}, given)
+    def tally(self, *words: str, given: bytes = b"", env: Mapping[str, str] | None = None) -> Said:
+        """Run the command line here, as a process; `env` is added to its environment."""
+        return run([*TALLYSTICK, *words], self.folder, {**self.env, **(env or {})}, given)
 
     def struck(
         self, words: Sequence[str], once: Path, seconds: float, blow: Callable[[subprocess.Popen[bytes]], object]
     ) -> Struck:
         """Start the command line here and deal it a blow `seconds` after `once` is there, or when it has answered."""
         env = {**os.environ, **self.env}
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        with subprocess.Popen([*TALLYSTICK, *words], cwd=self.folder, env=env, **pipes) as process:
+        pipe = subprocess.PIPE
+        with subprocess.Popen([*TALLYSTICK, *words], cwd=self.folder, env=env, stdout=pipe, stderr=pipe) as process:
             assert process.stdout is not None
             try:
                 while not once.exists() and process.poll() is None:
                     pass  # nobody announces it, and a pause would miss the moment
-                before = os.read(process.stdout.fileno(), 1 << 16) if select([process.stdout], [], [], seconds)[0] else b""
+                ready = select([process.stdout], [], [], seconds)[0]
+                before = os.read(process.stdout.fileno(), 1 << 16) if ready else b""
             finally:
                 blow(process)
             return Struck(before.decode(), before.decode() + process.communicate()[0].decode())
 
-    def done(self, *words: str, given: bytes = b"", **env: str) -> Said:
-        """Run the command line here; it must end well and say nothing of a fault."""
-        said = self.tally(*words, given=given, **env)
+    def done(self, *words: str, given: bytes = b"", env: Mapping[str, str] | None = None) -> Said:
+        """Run the command line here; it must end well."""
+        said = self.tally(*words, given=given, env=env)
         assert said.status == 0, said
         return said
 
@@ -116,9 +117,9 @@ class Project:
         self.done("ledger", "init", feature, "-", given=checklist(names).encode())
         return names
 
-    def mark(self, feature: str, name: str, **env: str) -> Said:
+    def mark(self, feature: str, name: str, env: Mapping[str, str] | None = None) -> Said:
         """Pass one criterion by the proof."""
-        return self.tally("ledger", "pass", feature, name, "--evidence", PROOF, **env)
+        return self.tally("ledger", "pass", feature, name, "--evidence", PROOF, env=env)
 
     def rows(self, feature: str) -> dict[str, Any]:
         """Every criterion of the ledger as `ledger show` says it; the command must end well."""
@@ -128,9 +129,9 @@ class Project:
         """The criteria that hold."""
         return {name for name, row in self.rows(feature).items() if row["state"] == "holds"}
 
-    def audit(self, **env: str) -> Said:
+    def audit(self, env: Mapping[str, str] | None = None) -> Said:
         """What `audit --json` says."""
-        return self.tally("audit", "--json", **env)
+        return self.tally("audit", "--json", env=env)
 
     @property
     def store(self) -> Path:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import random
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,7 +51,7 @@ class Bench(NamedTuple):
 
 
 @pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """A project with one ledger, one pass and one failure; home and repository lie in one folder."""
     top = tmp_path / "top"
     monkeypatch.setenv("XDG_STATE_HOME", str(top / "state"))
@@ -63,7 +62,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     project.done("ledger", "fail", "checkout", "AC3", "--error", "not yet")
     bench = Bench(top, tmp_path / "spare", project)
     bench.keep()
-    yield bench
+    return bench
 
 
 def _state(project: Project) -> State:
@@ -166,6 +165,13 @@ def _told(document: Any) -> list[str]:
     counts = document["features"][0]["counts"]
     words = {"passing": "holds"}
     return sorted(f"{words.get(word, word)} {number}" for word, number in counts.items() if number)
+
+
+@pytest.mark.requirement("P4", "P16")
+@pytest.mark.parametrize("words", READING, ids=lambda words: words[0])
+def test_a_reader_takes_no_lock_and_writes_nothing(bench: Bench, words: tuple[str, ...]) -> None:
+    seen = {call for call, _, _ in calls(words, bench.project.folder, bench.top, bench.log)}
+    assert seen <= {"openat", "read", "pread64", "getdents64", "newfstatat"}
 
 
 @pytest.mark.requirement("P1")

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.journal.record import By
+from tallystick.wiring import assemble, this_machine
 from tests.real.project import PROOF, TALLYSTICK, Project
 from tests.real.worker import HOLDING
 from tests.real.writers import Writer, readable, working
@@ -103,13 +105,33 @@ def test_stopped_and_killed_among_them(project: Project, seed: int) -> None:
     _each_place_once(project, "checkout")
 
 
+@pytest.mark.requirement("P3", "P4")
+def test_a_reader_among_writers_sees_whole_records_and_never_waits(project: Project) -> None:
+    """Whoever reads while others write gets what was acknowledged before, and never less than a moment ago."""
+    names = project.freeze("checkout", 4 * MARKS)
+    seen, looks = 0, 0
+    with working(Writer(project.folder, "checkout", *share) for share in _shares(names)) as writers:
+        while any(writer.open for writer in writers):
+            for writer in readable(writers, _IDLE_S):
+                writer.read()
+            acknowledged = sum(len(writer.acknowledged) for writer in writers)
+            shown = assemble(this_machine(os.environ), str(project.folder), By("solo")).ledger.show("checkout")
+            assert shown.snapshot.findings == ()
+            now = sum(state == "holds" for _, state in shown.rows)
+            assert max(seen, acknowledged) <= now
+            seen, looks = now, looks + 1
+        assert [writer.end() for writer in writers] == [(0, "")] * 4
+    assert seen == len(names)
+    assert looks > 4
+
+
 @pytest.mark.requirement("P5")
 def test_the_lock_of_a_stopped_holder_is_never_taken(project: Project) -> None:
     first, second = project.freeze("checkout", 2)
     with working([Writer(project.folder, "checkout", "--hold", first)]) as (holder,):
         holder.until(HOLDING)
         holder.stopped()
-        waited = project.mark("checkout", second, TALLYSTICK_LOCK_WAIT_S="0.2")
+        waited = project.mark("checkout", second, {"TALLYSTICK_LOCK_WAIT_S": "0.2"})
         assert (waited.status, waited.out) == (1, "")
         assert f"process {holder.process.pid} " in waited.err.splitlines()[0]
         assert project.passing("checkout") == set()  # a reader waits for nobody
@@ -126,7 +148,7 @@ def test_a_holder_that_dies_blocks_nobody(project: Project) -> None:
         holder.until(HOLDING)
         holder.stopped()
         holder.kill()
-    assert project.mark("checkout", second, TALLYSTICK_LOCK_WAIT_S="0").status == 0
+    assert project.mark("checkout", second, {"TALLYSTICK_LOCK_WAIT_S": "0"}).status == 0
     assert project.rows("checkout")[first]["last_attempt_error"] is None
     assert project.audit().status == 0
 

@@ -1,4 +1,4 @@
-"""Processes that mark, seen from outside: started, stopped, killed, and what they acknowledged read from their pipes."""
+"""Processes that mark, seen from outside: started, stopped, killed, and what they acknowledged read from a pipe."""
 
 from __future__ import annotations
 

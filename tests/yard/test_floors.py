@@ -66,7 +66,7 @@ PLACE_OF_CALL: dict[str, str | tuple[str, ...]] = {
     ),
     **dict.fromkeys(("os.pwrite", "os.ftruncate", "os.mkdir", "os.makedirs"), "tallystick.system"),
     # descriptors moved about by the carrier of a server, or to the null device: no work on the disk
-    "os.open": ("tallystick.system", "tallystick.mcp.streams", "tallystick.faces.cli.main"),
+    "os.open": ("tallystick.system", "tallystick.mcp.streams", "tallystick.faces.cli.start"),
     "os.write": ("tallystick.system", "tallystick.mcp", "tallystick.agents.scripted.client"),
     **dict.fromkeys(("os.system", "os.popen", "os.fork", "os.posix_spawn"), "tallystick.system.process"),
     **dict.fromkeys(("time.time", "time.time_ns", "time.sleep", "datetime.now"), "tallystick.system"),

@@ -10,6 +10,7 @@ import _thread
 from collections.abc import Callable
 from typing import Generic, NamedTuple, TypeVar
 
+from tallystick.ids import escaped
 from tallystick.journal.anchor import Anchor
 from tallystick.journal.blobs import Blobs
 from tallystick.journal.chain import Finding
@@ -154,7 +155,7 @@ class Store(Generic[S]):
         Where records of this place were rolled back, its anchors start again from what is there.
         """
         marks = [finding.mark for finding in findings]
-        data = {"reason": reason, "marks": marks, "says": [finding.says for finding in findings]}
+        data = {"reason": reason, "marks": marks, "says": [escaped(finding.says) for finding in findings]}
         with self._writing:
             self._open_for_writing()
             accepted = Decision((Event("rollback_accepted", data),), None)
@@ -302,7 +303,7 @@ class Store(Generic[S]):
         earlier = [one for one in self.home.earlier_stores(path) if one != who.store]
         self.home.remember_store(path, who.store)
         self.home.settle(self._clock.now())
-        data: dict[str, object] = {"path": path, "earlier": earlier}
+        data: dict[str, object] = {"path": escaped(path), "earlier": earlier}
         by = By("shell")
         joined = Decision((Event("store_joined", data),), None)
         self._commit(self._journals.membership(), by, lambda members, now: joined, ())

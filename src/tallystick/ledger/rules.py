@@ -317,7 +317,11 @@ def check_draft(draft: Draft) -> None:
                 f"an entry in evidence_required of {shown(draft.id)} is empty or too long",
                 "say it in one line, or take the entry out",
             )
-        parse(entry)
+        try:
+            parse(entry)
+        except Refusal as refusal:
+            says = f"the criterion {shown(draft.id)}: {refusal.message}"
+            raise Refusal(refusal.code, says, refusal.hint) from None
 
 
 def files_wanted(criterion: Criterion) -> list[str]:

@@ -4,11 +4,12 @@ behaves, wedges the server, outlives its call or leaves the ledger half written.
 from __future__ import annotations
 
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 
-from tallystick.agents.scripted.client import ServerGone
+from tallystick.agents.scripted.client import Client, ServerGone
 from tests.faces.mcp.shop import (
     EMPTY_ID,
     FEATURE,
@@ -147,7 +148,7 @@ def test_a_check_that_another_key_froze_is_not_run(shop: Shop, tmp_path: Path) -
     with shop.connect() as client:
         freeze(client, criterion("AC1", "run: touch ran.txt"))
     mine = {"XDG_STATE_HOME": str(tmp_path / "my own state")}
-    assert shop.tally("init", **mine).status == 0
+    assert shop.at(shop.folder, mine).tally("init").status == 0
     with shop.connect("verifier", **mine) as client:
         refused(client.call(*mark("AC1")), "trust.needed", "another key")
         refused(client.call(*check()), "trust.needed", "another key")
@@ -322,12 +323,16 @@ def test_cancelling_one_of_two_calls_leaves_the_check_to_the_other(shop: Shop) -
     assert shop.viewed() == {"AC1"}
 
 
-ENDS = {
-    "stdin closed": (lambda client: client.close(), 0),
-    "SIGTERM": (lambda client: (client.signal(signal.SIGTERM), client.wait())[1], 143),
-    "SIGINT": (lambda client: (client.signal(signal.SIGINT), client.wait())[1], 130),
-    "SIGKILL": (lambda client: client.kill(), -signal.SIGKILL),
-}
+#: How a server ends, and the exit status that tells it.
+ENDS = {"stdin closed": 0, "SIGTERM": 143, "SIGINT": 130, "SIGKILL": -signal.SIGKILL}
+
+
+def ended(client: Client, how: str) -> int:
+    """End the server in one of these ways; its exit status."""
+    if how == "stdin closed":
+        return client.close()
+    client.signal(signal.Signals[how])
+    return client.wait()
 
 
 @pytest.mark.requirement("P2", "P22")
@@ -342,8 +347,7 @@ def test_the_end_of_the_server_in_the_middle_of_a_check(shop: Shop, end: str, wa
     gate.reached()
     if not waiting:
         assert "running" in accepted(pending.answer()).structured
-    carry_out, status = ENDS[end]
-    assert carry_out(client) == status
+    assert ended(client, end) == ENDS[end]
     gate.gone()
     if waiting and end == "SIGKILL":
         with pytest.raises(ServerGone):
@@ -371,7 +375,8 @@ BAD: dict[str, tuple[dict[str, str], str, str, str]] = {
     "prints no text": ({"noise.sh": "head -c 100000 /dev/urandom; exit 3"}, "run: ./noise.sh",
                        "check.red", "exited with status 3"),
     "finds no test": ({}, "tests: test_cart.Cart.test_nosuch", "check.no_tests", "test_nosuch"),
-    "finds one of two": ({"cart.py": RIGHT}, f'tests: ["{TOTAL_ID}", "test_cart.Cart.test_x"]', "ids.missing", "test_x"),
+    "finds one of two": ({"cart.py": RIGHT}, f'tests: ["{TOTAL_ID}", "test_cart.Cart.test_x"]',
+                         "ids.missing", "test_x"),
     "has no test file": ({}, "tests: test_nowhere.Cart.test_x", "check.no_tests", "test_nowhere"),
     "needs a terminal": ({"ask.sh": "test -t 0 && test -t 1; exec </dev/tty"}, "run: ./ask.sh",
                          "check.red", "exited with status"),
@@ -434,14 +439,12 @@ def test_an_exit_status_of_0_without_the_tests_passes_nothing(shop: Shop, lie: s
 
 
 def test_a_command_that_exits_0_with_red_tests_passes_nothing(shop: Shop) -> None:
-    shop.write("run_all.py", "import sys, unittest\nunittest.main('test_cart', exit=False)\n")
-    shop.write(
-        "sitecustomize.py",
-        "import unittest\nunittest.main.__init__ = lambda *given, **more: None\n",
-    )
+    shop.write("test_cart.py", PYTEST)
+    shop.write("conftest.py", "def pytest_sessionfinish(session):\n    session.exitstatus = 0\n")
+    shop.program(".venv/bin/pytest", f"exec '{sys.executable}' -m pytest \"$@\"")
     with shop.connect() as client:
-        freeze(client, criterion("AC1", "run: python -m unittest test_cart"))
-        assert client.call(*mark("AC1")).is_error
+        freeze(client, criterion("AC1", "run: pytest"))
+        refused(client.call(*mark("AC1", "")), "check.red", "test_cart.py::test_total")
 
 
 def test_a_check_that_hangs_is_left_running_and_can_be_ended(shop: Shop) -> None:
@@ -458,7 +461,7 @@ def test_a_check_that_hangs_is_left_running_and_can_be_ended(shop: Shop) -> None
 
 @pytest.mark.parametrize("wait", ["-1", "46", "soon", "nan"])
 def test_a_wait_for_answers_that_is_none_is_one_line(shop: Shop, wait: str) -> None:
-    said = shop.tally("mcp", TALLYSTICK_ANSWER_S=wait)
+    said = shop.at(shop.folder, {"TALLYSTICK_ANSWER_S": wait}).tally("mcp")
     assert (said.status, said.out) == (2, "")
     assert "TALLYSTICK_ANSWER_S" in said.err
     assert "Traceback" not in said.err

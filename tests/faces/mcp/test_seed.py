@@ -205,7 +205,7 @@ def test_mark_failure_leaves_its_error_and_a_pass_clears_it(shop: Shop) -> None:
 
 
 def test_every_failure_is_a_result_that_says_so(shop: Shop) -> None:
-    bad = [
+    bad: list[tuple[str, dict[str, object]]] = [
         ("mark_pass", {}),
         ("mark_pass", {"task_id": 1, "feature_id": None, "evidence_ref": []}),
         ("init_feature_list", {"task_id": FEATURE, "features": "AC1"}),

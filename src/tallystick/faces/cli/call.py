@@ -16,6 +16,7 @@ from tallystick.errors import Refusal
 from tallystick.faces.cli.terminal import Terminal
 from tallystick.ids import shown
 from tallystick.journal.record import By
+from tallystick.ledger.document import Source, source
 from tallystick.limits import INPUT_FILE
 from tallystick.system.durable import read_file
 from tallystick.wiring import App, Machine, assemble
@@ -117,6 +118,10 @@ class Call:
         if words and words[0] in self.app.ledger.features():
             return words[0], words[1:]
         return self._default(), words
+
+    def source(self, name: str) -> Source:
+        """The criteria in an input file that the user named; `-` is standard input."""
+        return source(self.read(name), "standard input" if name == "-" else name)
 
     def read(self, name: str) -> bytes:
         """The bytes of an input file that the user named; `-` is standard input. At most 16 MB."""

@@ -8,7 +8,6 @@ from tallystick.faces.cli import rows
 from tallystick.faces.cli.call import Call
 from tallystick.faces.cli.terminal import safe
 from tallystick.ids import feature_id, shown
-from tallystick.ledger.document import source
 from tallystick.ledger.model import ledger_of, state_of
 from tallystick.ledger.requirement import is_machine_check, parse
 from tallystick.ledger.service import Receipt
@@ -22,7 +21,7 @@ def init(call: Call) -> int:
     words = call.arguments.words
     if len(words) > 2:
         raise Refusal("usage", f"one word too many: {shown(words[2])}", "tallystick ledger init FEATURE FILE")
-    found = source(call.read(words[-1]), words[-1])
+    found = call.source(words[-1])
     feature = words[0] if len(words) == 2 else found.feature
     if feature is None:
         raise Refusal("usage", f"{shown(words[-1])} does not name its feature", "tallystick ledger init FEATURE FILE")
@@ -48,7 +47,7 @@ def init(call: Call) -> int:
 def add(call: Call) -> int:
     """Add later criteria from a file."""
     feature, file = call.feature_and_word()
-    found = source(call.read(file), file)
+    found = call.source(file)
     receipt = call.app.ledger.add(feature, found.drafts)
     numbers = rows.counts(call.app.ledger.show(feature))
     lines = [f"{feature}: {len(found.drafts)} added ({numbers['original']} + {numbers['added']} added)."]

@@ -11,9 +11,10 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tallystick.errors import CODES, INTERRUPTED, TERMINATED, Refusal
+from tallystick.errors import BROKEN, CODES, INTERRUPTED, REFUSED, TERMINATED, Refusal
 from tallystick.faces.cli.commands import COMMANDS, COMMON, EXIT_STATUSES, GROUPS, Command
-from tallystick.faces.cli.terminal import Terminal, standard
+from tallystick.faces.cli.start import occupy_streams, settled, spell_in_utf8
+from tallystick.faces.cli.terminal import Terminal, Undelivered, standard
 
 if TYPE_CHECKING:
     import argparse
@@ -30,14 +31,19 @@ def run() -> int:
     """Carry out the command of this process's arguments; its exit status."""
     import signal
 
+    occupy_streams()
+    spell_in_utf8()
     signal.signal(signal.SIGTERM, _terminate)
     argv = [os.fsencode(word).decode("utf-8", "surrogateescape") for word in sys.argv[1:]]
     try:
-        return main(argv, os.environ)
-    except BrokenPipeError:
-        # Whoever read us has gone: nobody is left to tell, and Python must not complain while it shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 1
+        return settled(main(argv, os.environ))
+    except BrokenPipeError:  # whoever read us has gone: nobody is left to tell
+        return settled(REFUSED)
+    except Undelivered as lost:
+        status = settled(REFUSED)
+        told = f"standard output: the answer could not be written, {lost}; what was recorded stands"
+        standard(os.environ, as_json=False).tell(told)
+        return status
 
 
 def _terminate(*_: object) -> None:
@@ -90,7 +96,7 @@ def ended(work: Callable[[], int], terminal: Terminal, machine: Machine) -> int:
     except Terminated:
         terminal.tell("terminated; the state is whole")
         return TERMINATED
-    except BrokenPipeError:
+    except (BrokenPipeError, Undelivered):
         raise
     except OSError as error:
         from tallystick.system.faults import explained
@@ -107,7 +113,8 @@ def refuse(terminal: Terminal, refusal: Refusal) -> int:
     if terminal.json:
         terminal.answer(refusal.document(), ())
     else:
-        terminal.tell(refusal.message)
+        # Only a red check has several lines, one a test; in any other message a line end came in with a name.
+        terminal.tell(refusal.message, keep="\n" if CODES[refusal.code].exit == BROKEN else "")
         if refusal.hint:
             terminal.tell(f"Next: {refusal.hint}")
     return CODES[refusal.code].exit
@@ -187,11 +194,11 @@ def _parser(command: Command) -> argparse.ArgumentParser:
         usage=f"tallystick {command.name} {words}".rstrip() + " [options]",
         description=command.says,
         epilog=f"example: {command.example}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,  # an example is one line, however narrow the terminal
         allow_abbrev=False,
         add_help=False,
-        # With no width given argparse imports shutil, and with it five more modules, to ask the terminal.
-        formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=28, width=100),
+        # With no width given argparse imports shutil, and with it five more modules, to ask the terminal. Raw, since
+        # an example is one line, to be copied.
+        formatter_class=lambda prog: argparse.RawDescriptionHelpFormatter(prog, max_help_position=28, width=100),
     )
     for argument in (*command.arguments, *COMMON):
         parser.add_argument(*argument.flags, **argument.options)

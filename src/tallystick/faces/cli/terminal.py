@@ -25,6 +25,10 @@ class Stream(Protocol):
     def isatty(self) -> bool: ...
 
 
+class Undelivered(Exception):  # noqa: N818 - a state of the answer, not a fault of ours
+    """The answer could not be written to standard output; what the command did stands."""
+
+
 class Terminal:
     """Output of one command. `json` chooses the machine's form; `watched`: a person sees it grow."""
 
@@ -38,21 +42,32 @@ class Terminal:
     def answer(self, document: Json, lines: Sequence[str]) -> None:
         """The answer, in the one form or the other, flushed: what is printed is acknowledged."""
         if self.json:
-            text = json.dumps(document, ensure_ascii=False, indent=None if _large(document) else 2)
-            self._out.write(text + "\n")
-        else:
-            self._out.write("".join(f"{line}\n" for line in lines))
-        self._out.flush()
+            lines = [json.dumps(document, ensure_ascii=False, indent=None if _large(document) else 2)]
+        self._put("".join(f"{line}\n" for line in lines))
 
     def piece(self, text: str) -> None:
         """A piece of a screen that grows while something happens, shown at once; nothing in the machine's form."""
         if not self.json:
+            self._put(text)
+
+    def _put(self, text: str) -> None:
+        try:
             self._out.write(text)
             self._out.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise Undelivered(error.strerror or str(error)) from error
 
-    def tell(self, line: str) -> None:
-        """One line for a person, beside the answer."""
-        self._err.write(escaped(line, keep="\n") + "\n")
+    def tell(self, line: str, keep: str = "") -> None:
+        """One line for a person, beside the answer. Where nobody can be told, the work goes on all the same.
+
+        `keep` is "\\n" for the few texts that have several lines of our own making.
+        """
+        try:
+            self._err.write(escaped(line, keep) + "\n")
+        except OSError:
+            return
 
     def progress(self, line: str) -> None:
         """One line that says what is waited for, where a person can see it."""
@@ -85,10 +100,23 @@ def bar(part: int, whole: int) -> str:
     return "#" * filled + "." * (BAR - filled)
 
 
+class _Nowhere:
+    """The stream that was closed before we began: it takes everything and is no terminal."""
+
+    def write(self, text: str, /) -> object:
+        return len(text)
+
+    def flush(self) -> object:
+        return None
+
+    def isatty(self) -> bool:
+        return False
+
+
 def standard(env: Mapping[str, str], as_json: bool) -> Terminal:
-    """The terminal of this process. Text goes out as UTF-8 whatever the locale says."""
+    """The terminal of this process. Text goes out as UTF-8 whatever the locale says; a closed stream takes nothing."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(encoding="utf-8", errors="backslashreplace")
-    return Terminal(sys.stdout, sys.stderr, env, as_json)
+    return Terminal(sys.stdout or _Nowhere(), sys.stderr or _Nowhere(), env, as_json)
