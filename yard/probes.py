@@ -81,6 +81,14 @@ def _official_client() -> str:
     return "" if there else "the package mcp is not installed; python3 dev.py test faces fetches it"
 
 
+def _read_only_mounts() -> str:
+    if sys.platform != "linux":
+        return "mount spaces are of Linux only"
+    return (
+        "" if _answers("unshare", "-m", "mount", "--bind", "-o", "ro", "/tmp", "/tmp") else "mounting is not permitted"
+    )
+
+
 def _all_pythons() -> str:
     absent = [version for version in SUPPORTED if version not in pythons()]
     return f"not installed: {', '.join(f'Python {version}' for version in absent)}" if absent else ""
@@ -93,6 +101,7 @@ PROBES: dict[str, Callable[[], str]] = {
     "git": lambda: _programs("git"),
     "bash": lambda: _programs("bash"),
     "loop mounts": _loop_mounts,
+    "read-only mounts": _read_only_mounts,
     "strace": _strace,
     "node": _node,
     "node packages": _node_packages,

@@ -23,12 +23,12 @@ from tallystick.ledger.keeping import Commits, Keeper
 from tallystick.ledger.model import SUBJECT, LedgerFold
 from tallystick.ledger.service import LedgerService
 from tallystick.ledger.views import Views, exclude
-from tallystick.limits import ANSWER_S, LOCK_WAIT_S
 from tallystick.moment import SystemClock
 from tallystick.system.files import Files, OsFiles
 from tallystick.system.git import Git
 from tallystick.system.locks import Clock
 from tallystick.system.place import Place, find_place, home_folder
+from tallystick.waits import lock_wait
 
 if TYPE_CHECKING:
     from tallystick.evidence.service import EvidenceService
@@ -98,29 +98,3 @@ def evidence(app: App) -> EvidenceService:
         return app.git.tree(f"{folder}/objects", f"{folder}/cache/index-{os.getpid()}")
 
     return EvidenceService(app.machine.files, app.place.tree, app.store.blobs, app.ledger, app.machine.env, tree_id)
-
-
-def lock_wait(env: Mapping[str, str]) -> float:
-    """How long to wait for a lock, in seconds: the limit, or less where TALLYSTICK_LOCK_WAIT_S says so."""
-    return _seconds(env, "TALLYSTICK_LOCK_WAIT_S", LOCK_WAIT_S)
-
-
-def answer_wait(env: Mapping[str, str]) -> float:
-    """How long a call over MCP waits for its check, in seconds: the limit, or less where TALLYSTICK_ANSWER_S says so.
-
-    For a client that gives up on a call before a minute is over.
-    """
-    return _seconds(env, "TALLYSTICK_ANSWER_S", ANSWER_S)
-
-
-def _seconds(env: Mapping[str, str], name: str, most: float) -> float:
-    text = env.get(name, "")
-    if not text:
-        return most
-    try:
-        wait = float(text)
-    except ValueError:
-        wait = -1.0
-    if not 0 <= wait <= most:
-        raise Refusal("usage", f"{name} is {text!r}, a number from 0 to {most:g} is wanted", "leave the variable out")
-    return wait

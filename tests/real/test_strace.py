@@ -18,7 +18,7 @@ from tallystick.wiring import assemble, this_machine
 from tests.real.project import PROOF, Project, Said, checklist
 from tests.real.tracing import ERRORS, Failing, calls, failing
 
-SAMPLE = 24
+SAMPLE = 20
 State = dict[str, str]
 pytestmark = pytest.mark.needs("strace")
 

@@ -13,6 +13,7 @@ import fcntl
 import os
 import struct
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,6 +44,9 @@ class Volume:
             yield
         finally:
             _run("umount", self.top)
+            # A mount namespace that somebody made meanwhile holds the file system, cut as it is, until it ends.
+            while _run("losetup", "--associated", self.image):
+                time.sleep(0.01)
 
     def cut(self) -> None:
         """Cut the power, now."""
@@ -53,6 +57,7 @@ class Volume:
             os.close(fd)
 
 
-def _run(name: str, *words: str | Path) -> None:
+def _run(name: str, *words: str | Path) -> str:
     done = subprocess.run([str(program(name)), *words], capture_output=True, text=True)
     assert done.returncode == 0, f"{name}: {done.stderr}"
+    return done.stdout

@@ -19,6 +19,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "tallystick.ids",
         "tallystick.canonical",
         "tallystick.moment",
+        "tallystick.waits",
     ),
     ("tallystick.system",),
     ("tallystick.journal",),
@@ -38,7 +39,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 #: Modules of these names decide or describe: they and all they import do no IO and read no clock.
 PURE = {"model", "document", "rules", "requirement", "machine", "protocol"}
 #: Further ones by their whole name; `moment` turns a moment that it was given into text.
-PURE_TOO = {f"tallystick.{name}" for name in ("canonical", "errors", "ids", "limits", "moment")}
+PURE_TOO = {f"tallystick.{name}" for name in ("canonical", "errors", "ids", "limits", "moment", "waits")}
 PURE_LIBRARY = {
     "__future__", "bisect", "calendar", "collections", "collections.abc", "enum", "functools", "hashlib", "heapq",
     "hmac", "itertools", "json", "json.encoder", "math", "operator", "re", "shlex", "string", "time", "types",

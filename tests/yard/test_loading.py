@@ -33,17 +33,29 @@ DIGESTS = {"hashlib", "hmac", "unicodedata"}
 DISK = {"errno", "fcntl", "signal"}
 WORDS = {"argparse", "gettext", "importlib", "locale"}
 
-GROUND = tuple(f"tallystick.{name}" for name in ("errors", "limits", "ids", "canonical", "moment"))
-STORE = (*GROUND, "tallystick.system", "tallystick.journal", "tallystick.ledger", "tallystick.wiring")
+#: What a client asks when it meets a server.
+QUESTIONS = ("server/discover", "tools/list")
+MEETING = (
+    '{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}'
+)
+
+GROUND = tuple(f"tallystick.{name}" for name in ("errors", "limits", "ids", "canonical", "moment", "waits"))
+#: What wiring folds records with, beside the ledger.
+FOLDS = ("tallystick.evidence.model", "tallystick.handoff.notes")
+STORE = (*GROUND, "tallystick.system", "tallystick.journal", "tallystick.ledger", *FOLDS, "tallystick.wiring")
 COMMAND_LINE = "tallystick.faces"
+#: The doors of packages, which hold nothing but a docstring.
+PACKAGES = {"tallystick", "tallystick.evidence", "tallystick.handoff"}
 
 
 class Entry(NamedTuple):
-    """One way in: the words after `tallystick`, the library it may load, and the rooms of ours it may enter."""
+    """One way in: the words after `tallystick`, the library it may load, and the rooms of ours it may enter; `given`
+    is what it reads from standard input."""
 
     words: tuple[str, ...]
     library: set[str]
     rooms: tuple[str, ...]
+    given: str = ""
 
 
 ENTRIES = {
@@ -52,20 +64,30 @@ ENTRIES = {
     "ledger failing": Entry(
         ("ledger", "failing", "--json"), FOUNDATION | DIGESTS | DISK | WORDS, (*STORE, COMMAND_LINE)
     ),
+    # No argparse, and no thread before a tool is called.
+    "mcp": Entry(
+        ("mcp", "--role", "verifier"),
+        FOUNDATION | DIGESTS | DISK | {"bisect", "select"},
+        (*STORE, COMMAND_LINE, "tallystick.mcp", "tallystick.handoff"),
+        given="".join(f'{{"jsonrpc":"2.0","id":"{one}","method":"{one}","params":{MEETING}}}\n' for one in QUESTIONS),
+    ),
 }
 
 
-def _loaded(*words: str, cwd: Path) -> set[str]:
+def _loaded(*words: str, cwd: Path, given: str = "") -> set[str]:
     """The modules that a start of the interpreter with `words` loads."""
-    done = subprocess.run([sys.executable, "-S", "-X", "importtime", *words], cwd=cwd, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-S", "-X", "importtime", *words], cwd=cwd, input=given, capture_output=True, text=True
+    )
     rows = [line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")]
     assert (done.returncode, rows[0]) == (0, "imported package"), done.stderr
     return set(rows[1:])
 
 
-def _paid_for(*words: str, cwd: Path) -> set[str]:
+def _paid_for(*words: str, cwd: Path, given: str = "") -> set[str]:
     """The same, less what an empty program loads and the private halves of the library's modules."""
-    return {name for name in _loaded(*words, cwd=cwd) - _loaded("-c", "pass", cwd=cwd) if not name.startswith("_")}
+    loaded = _loaded(*words, cwd=cwd, given=given) - _loaded("-c", "pass", cwd=cwd)
+    return {name for name in loaded if not name.startswith("_")}
 
 
 @pytest.fixture
@@ -86,15 +108,15 @@ def test_importing_the_package_loads_nothing_else(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_an_entry_loads_nothing_heavy(name: str, shop: Path) -> None:
-    loaded = _paid_for("-c", START, *ENTRIES[name].words, cwd=shop)
+    loaded = _paid_for("-c", START, *ENTRIES[name].words, cwd=shop, given=ENTRIES[name].given)
     assert sorted(module for module in loaded if within(module, HEAVY)) == []
 
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_an_entry_loads_only_what_its_row_names(name: str, shop: Path) -> None:
     entry = ENTRIES[name]
-    loaded = _paid_for("-c", START, *entry.words, cwd=shop)
+    loaded = _paid_for("-c", START, *entry.words, cwd=shop, given=entry.given)
     library = {module.partition(".")[0] for module in loaded if not within(module, "tallystick")}
-    rooms = {module for module in loaded if within(module, "tallystick") and module != "tallystick"}
+    rooms = {module for module in loaded if within(module, "tallystick") and module not in PACKAGES}
     assert sorted(library - entry.library - {"__future__"} - set(HEAVY)) == []
     assert sorted(room for room in rooms if not within(room, entry.rooms)) == []

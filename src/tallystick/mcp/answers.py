@@ -89,15 +89,14 @@ def failing(
     lines: list[str] = []
     for criterion, state in page:
         error = None if criterion.error is None else cut(criterion.error, _ERROR)
-        room = _ROW - cost(error or "")
-        description = cut(criterion.description, room)
+        description = cut(criterion.description, _ROW - cost(error or ""))
         fields: dict[str, Json] = {"id": criterion.id, "description": description, "last_attempt_error": error}
         if state != "failing":
             fields["state"] = state
         features.append(fields)
         word = "" if state == "failing" else f" [{state}]"
-        failed = f" -- {_line(criterion.error, _ERROR)}" if criterion.error else ""
-        lines.append(f"{escaped(criterion.id)}{word} {_line(criterion.description, room)}{failed}")
+        failed = f" -- {_flat(error)}" if error else ""
+        lines.append(f"{escaped(criterion.id)}{word} {_flat(description)}{failed}")
     more = page[-1][0].id if len(rows) > PAGE_ROWS else None
     facts: dict[str, Json] = {"features": features, "cursor": more, "stale": stale, "elsewhere": elsewhere}
     if not page:
@@ -267,7 +266,11 @@ def _warned(lines: list[str], facts: dict[str, Json], warning: str | None) -> To
 
 
 def _line(text: str, most: int) -> str:
-    return cut(escaped(" ".join(text.split())), most)
+    return cut(_flat(text), most)
+
+
+def _flat(text: str) -> str:
+    return escaped(" ".join(text.split()))
 
 
 def _paragraph(text: str) -> str:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 from tallystick import canonical
 from tallystick.errors import Refusal
-from tallystick.mcp.fragments import Sender
 from tallystick.mcp.framing import Oversized
 
 Json = Any
@@ -76,6 +75,8 @@ def read(line: bytes) -> Message | Batch:
     try:
         value = canonical.parse(line, "the message")
     except Refusal as refusal:
+        from tallystick.mcp.fragments import Sender  # late: most clients never send such a line
+
         sender = Sender.of_line(line)
         return Malformed(sender.id, sender.method, PARSE_ERROR, refusal.message, refusal.code)
     if not isinstance(value, list):
@@ -88,6 +89,8 @@ def read(line: bytes) -> Message | Batch:
 
 def too_long(line: Oversized, limit: int) -> Malformed:
     """What to answer to a line that was dropped for its length."""
+    from tallystick.mcp.fragments import Sender
+
     sender = Sender(line.head, line.tail)
     told = f"the message has {line.size} bytes, at most {limit}; nothing was changed"
     return Malformed(sender.id, sender.method, INVALID_REQUEST, told, "input.too_large")

@@ -21,7 +21,7 @@ def node(program: str) -> list[str]:
     return ["node", "--input-type=module", "--eval", (HERE / "node" / program).read_text(encoding="utf-8")]
 
 
-def played(command: Sequence[str], shop: Shop, eras: dict[str, str]) -> None:
+def assert_surface(command: Sequence[str], shop: Shop, eras: dict[str, str]) -> None:
     """Every role in every era: play it with `command`, and hold each answer against the surface.
 
     `eras` are the eras that the client has, each with the revision that must be settled on ("": not to be told).

@@ -168,7 +168,7 @@ def test_wrong_arguments_are_refused_by_name_and_change_nothing(
 def test_every_mistake_of_a_call_is_named_as_it_was_sent(shop: Shop, opened: Client) -> None:
     given = {"task_id": 7, "feature_id": "C0001", "refrence": PROOF}
     refused(opened.call("mark_pass", given), "usage", "task_id must be a string", "evidence_ref is missing", "refrence")
-    refused(opened.call("list_failing", {"task_id": FEATURE, "cursor": "C99"}), "usage", "cursor", "C99")
+    assert refused(opened.call("list_failing", {"task_id": FEATURE, "cursor": "C99"}), "usage", "cursor", "C99")
     alive(shop, opened)
 
 

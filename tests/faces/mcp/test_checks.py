@@ -114,6 +114,7 @@ def test_looks_good_is_refused_with_what_counts(shop: Shop) -> None:
     with shop.connect("verifier") as client:
         answer = client.call(*mark("AC7", "looks good"))
         refused(answer, "evidence.free_text", "looks good", "path:line", "commit:<sha>", "screenshot of the empty cart")
+        assert get(client, "AC7")["passes"] is False
 
 
 def test_a_check_by_a_test_author_is_recorded_with_its_role(shop: Shop) -> None:
@@ -417,7 +418,7 @@ def test_what_a_check_left_running_is_ended_with_it(shop: Shop) -> None:
         pending = client.begin(*mark("AC1", ""))
         gate.reached()
         gate.open()
-        accepted(pending.answer())
+        assert accepted(pending.answer()).structured["passes"] is True
         gate.gone()
 
 
@@ -444,7 +445,7 @@ def test_a_command_that_exits_0_with_red_tests_passes_nothing(shop: Shop) -> Non
     shop.program(".venv/bin/pytest", f"exec '{sys.executable}' -m pytest \"$@\"")
     with shop.connect() as client:
         freeze(client, criterion("AC1", "run: pytest"))
-        refused(client.call(*mark("AC1", "")), "check.red", "test_cart.py::test_total")
+        assert refused(client.call(*mark("AC1", "")), "check.red", "test_cart.py::test_total")["red"]
 
 
 def test_a_check_that_hangs_is_left_running_and_can_be_ended(shop: Shop) -> None:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.faces.mcp.official import HERE, played
+from tests.faces.mcp.official import HERE, assert_surface
 from tests.faces.mcp.shop import Shop
 
 pytestmark = pytest.mark.needs("official client")
@@ -15,4 +15,4 @@ pytestmark = pytest.mark.needs("official client")
 @pytest.mark.requirement("P12", "L13")
 def test_every_tool_of_every_role_in_both_eras(shop: Shop) -> None:
     eras = {"auto": "2026-07-28", "handshake": "2025-11-25", "stateless": "2026-07-28"}
-    played([sys.executable, str(HERE / "official_client.py")], shop, eras)
+    assert_surface([sys.executable, str(HERE / "official_client.py")], shop, eras)

@@ -91,7 +91,7 @@ def test_an_implementer_is_told_what_it_can_do_instead(shop: Shop) -> None:
     with shop.connect() as client:
         freeze(client, criterion("AC1"))
     with shop.connect("implementer") as client:
-        refused(client.call(*mark("AC1")), "role.denied", f"check({FEATURE}, AC1)", "The verifier marks it")
+        assert refused(client.call(*mark("AC1")), "role.denied", f"check({FEATURE}, AC1)", "The verifier marks it")
 
 
 def test_a_refused_role_leaves_nothing_where_there_is_no_ledger(shop: Shop) -> None:
@@ -102,7 +102,7 @@ def test_a_refused_role_leaves_nothing_where_there_is_no_ledger(shop: Shop) -> N
 
 def test_a_name_that_is_no_tool_is_answered_with_the_tools(shop: Shop) -> None:
     with shop.connect("reviewer") as client:
-        refused(client.call("mark_passed", {}), "usage", "mark_passed", "list_failing, get_feature, brief, note")
+        assert refused(client.call("mark_passed", {}), "usage", "mark_passed", "list_failing, get_feature, brief, note")
 
 
 def test_the_event_of_a_hook_is_called_and_never_listed(shop: Shop) -> None:

@@ -134,6 +134,9 @@ def test_an_unknown_task_or_feature_is_refused(shop: Shop) -> None:
         for tool, rest in more.items():
             refused(client.call(tool, {"task_id": "other", "feature_id": "AC1", **rest}), "feature.unknown", "other")
             refused(client.call(tool, {"task_id": FEATURE, "feature_id": "AC9", **rest}), "criterion.unknown", "AC9")
+        assert [row["id"] for row in client.call("list_failing", {"task_id": FEATURE}).structured["features"]] == [
+            "AC1"
+        ]
 
 
 @pytest.mark.requirement("L6")
@@ -317,6 +320,7 @@ def test_the_file_is_current_soon_after_the_answer_while_the_server_runs(shop: S
         for passed in ({"AC1"}, {"AC1", "AC2"}):
             accepted(client.call(*mark(max(passed))))
             until(lambda passed=passed: shop.viewed() == passed)  # type: ignore[misc]
+        assert client.call("list_failing", {"task_id": FEATURE}).structured["features"] == []
 
 
 def test_the_file_is_current_when_the_server_has_ended(shop: Shop) -> None:

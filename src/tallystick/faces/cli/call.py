@@ -81,7 +81,10 @@ class Call:
         """The app of the repository that is meant, put together at the first use."""
         if self._app is None:
             root = self.arguments.root
-            self._app = assemble(self.machine, root if root is not None else self.folder(), self.by())
+            if root == "":  # a shell variable that nobody set, say: never the folder one happens to stand in
+                raise Refusal("store.place", "--root names no folder", "give --root a folder that exists")
+            folder = root if root is not None and os.path.isabs(root) else os.path.join(self.folder(), root or "")
+            self._app = assemble(self.machine, folder, self.by())
         return self._app
 
     def by(self) -> By:

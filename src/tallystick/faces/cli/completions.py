@@ -52,8 +52,12 @@ def _bash() -> str:
             *[f"    {case}" for case in cases if '" "' not in case],
             "      esac ;;",
             "  esac; fi",
-            '  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")',
-            '  [ "${#COMPREPLY[@]}" -gt 0 ] || mapfile -t COMPREPLY < <(compgen -f -- "$current")',
+            # No mapfile: the bash of macOS is 3.2, and zsh has none.
+            '  COMPREPLY=($(compgen -W "$words" -- "$current"))',
+            '  if [ "${#COMPREPLY[@]}" -eq 0 ]; then',
+            "    local IFS=$'\\n'",
+            '    COMPREPLY=($(compgen -f -- "$current"))',
+            "  fi",
             "}",
             "complete -F _tallystick tallystick",
             "",
@@ -66,7 +70,7 @@ def _zsh() -> str:
 
 
 def _fish() -> str:
-    lines = ["complete -c tallystick -f"]
+    lines = ["complete -c tallystick -n __fish_use_subcommand -f"]
     for command in COMMANDS:
         first, *rest = command.words
         says = command.says.replace("'", "\\'")

@@ -52,17 +52,22 @@ def _terminate(*_: object) -> None:
 
 def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
     """Carry out `argv` on this machine and standard streams."""
-    from tallystick.faces.cli.call import Streams
-    from tallystick.wiring import this_machine
-
     terminal = standard(env, "--json" in argv)
     if argv[:1] == ["mcp"]:
         from tallystick.faces.cli.serve import serve, words
 
         found = words(argv[1:])
-        if found is not None:  # agents wait for this start, so it goes without argparse
-            return ended(lambda: serve(*found, env), terminal, this_machine(env))
-    return carry_out(argv, terminal, this_machine(env), Streams.of_process(), os.getcwd)
+        if found is not None:  # agents wait for this start, so it goes without argparse and without a ledger
+            return ended(lambda: serve(*found, env), terminal, lambda: _machine(env))
+    from tallystick.faces.cli.call import Streams
+
+    return carry_out(argv, terminal, _machine(env), Streams.of_process(), os.getcwd)
+
+
+def _machine(env: Mapping[str, str]) -> Machine:
+    from tallystick.wiring import this_machine
+
+    return this_machine(env)
 
 
 def carry_out(
@@ -81,10 +86,10 @@ def carry_out(
             terminal.tell(f"note: {note}")
         return status
 
-    return ended(work, terminal, machine)
+    return ended(work, terminal, lambda: machine)
 
 
-def ended(work: Callable[[], int], terminal: Terminal, machine: Machine) -> int:
+def ended(work: Callable[[], int], terminal: Terminal, machine: Callable[[], Machine]) -> int:
     """The exit status of `work`, however it ends, and one clear line where it does not end well."""
     try:
         return work()
@@ -105,7 +110,7 @@ def ended(work: Callable[[], int], terminal: Terminal, machine: Machine) -> int:
     except Exception as error:  # noqa: BLE001 - our own fault: the one place that keeps a traceback from the user
         from tallystick.faces.cli.fault import report
 
-        return refuse(terminal, report(error, machine))
+        return refuse(terminal, report(error, machine()))
 
 
 def refuse(terminal: Terminal, refusal: Refusal) -> int:

@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING
 from tallystick import __version__
 from tallystick.errors import Refusal
 from tallystick.ids import shown
-from tallystick.journal.record import By
+from tallystick.journal.home import Home
 from tallystick.ledger.permissions import ROLES
+from tallystick.mcp.late import LateTools
 from tallystick.mcp.stdio import serve as carry
-from tallystick.mcp.tools import Tools
 from tallystick.mcp.toolset import ServerInfo
-from tallystick.wiring import answer_wait, assemble, this_machine
+from tallystick.system.files import OsFiles
+from tallystick.system.place import find_place, home_folder
+from tallystick.waits import answer_wait
 
 if TYPE_CHECKING:
     from tallystick.faces.cli.call import Call
+    from tallystick.mcp.toolset import Toolset
 
 INSTRUCTIONS = (
     "Criteria are frozen; only mark_pass passes one, and it runs the criterion's own check. Start with brief."
@@ -40,10 +43,19 @@ def serve(role: str, root: str | None, env: Mapping[str, str]) -> int:
     """
     if role not in ROLES:
         raise Refusal("usage", f"there is no role {shown(role)}", f"one of {', '.join(sorted(ROLES))}")
-    session = env.get("CLAUDE_CODE_SESSION_ID", "")
-    app = assemble(this_machine(env), root or os.getcwd(), By(role, None, None, session or None))
+    session, wait = env.get("CLAUDE_CODE_SESSION_ID", ""), answer_wait(env)
+    files, folder = OsFiles(), root or os.getcwd()
+    find_place(files, folder)  # what cannot be served is told now, not at the first call
+
+    def opened() -> Toolset:
+        from tallystick.journal.record import By
+        from tallystick.mcp.tools import Tools
+        from tallystick.wiring import assemble, this_machine
+
+        return Tools(assemble(this_machine(env), folder, By(role, None, None, session or None)), role, wait)
+
     info = ServerInfo("tallystick", __version__, "Tallystick", INSTRUCTIONS)
-    return carry(Tools(app, role, answer_wait(env)), info, session)
+    return carry(LateTools(role, Home(files, home_folder(env)), opened), info, session)
 
 
 def words(argv: Sequence[str]) -> tuple[str, str | None] | None:

@@ -16,8 +16,8 @@ def status(call: Call) -> int:
     """One feature in full, or a line for each."""
     ledger = call.app.ledger
     named = call.arguments.words
-    seen = [ledger.show(named)] if named else ledger.every()
-    if not named and len(seen) > 1:
+    seen = ledger.every() if named is None else [ledger.show(named)]
+    if named is None and len(seen) > 1:
         unfinished = [one for one in seen if one.ledger.abandoned is None]
         focus = unfinished if len(unfinished) == 1 else []
     else:
