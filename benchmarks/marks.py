@@ -18,7 +18,7 @@ from tallystick.limits import INLINE_EVIDENCE
 
 PART = "A mark through a running process, against a bare append + fsync of the same bytes"
 LARGE = 4 * INLINE_EVIDENCE
-_PAIRS = 150
+_PAIRS = 100
 
 
 class Case(NamedTuple):

@@ -30,10 +30,10 @@ GROUPS = (
     Group("crash", "a faulty disk: torn writes, errors of every call, kills", ("git",)),
     Group("attacks", "cheats, each beside its honest twin", ("git",)),
     Group("faces", "each face by its real client", ("git",), node=True),
-    Group("strace", "errors injected into the real system calls", ("git", "strace")),
-    Group("power", "power cuts on a file system of its own", ("git", "loop mounts")),
+    Group("inputs", "bad input of every kind: one clear line, and not a byte changed", ("git",)),
+    Group("real", "real processes, disks and repositories: writers, kills, power cuts, git", ("git",)),
     Group("yard", "this house: floors, loading, requirements, docs, the jobs of dev.py", ("git", "bash")),
-    Group("pythons", "the demo under every supported Python", ("git", "all Pythons")),
+    Group("pythons", "the demo under every supported Python", ("git",)),
 )
 
 

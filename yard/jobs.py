@@ -10,7 +10,7 @@ from yard import node
 from yard.console import ROOT, Stop, failed, run, say, skipped
 from yard.environment import launcher, tools
 from yard.groups import GROUPS, Group, reasons
-from yard.probes import missing
+from yard.probes import SUPPORTED, missing, pythons
 from yard.requirements import current
 
 CODE = ("src", "tests", "yard", "benchmarks", "dev.py")
@@ -47,6 +47,9 @@ def test(words: list[str]) -> int:
             skipped(f"{group.name} ({group.says}): {reason}")
     if not paths:
         raise Stop("none of these tests can run on this machine")
+    for version in SUPPORTED:
+        if version not in pythons():
+            say(f"Python {version} is not on this machine; what should run under it was not tried")
     _node_for([group for group in chosen if group.node and group.path in paths], strict)
     requirements = current()
     say(f"{len(requirements.planned)} of {len(requirements.rows)} requirements are planned, in whole or in part")
@@ -73,6 +76,9 @@ def cover(words: list[str]) -> int:
     (ROOT / ".dev" / "cache" / "coverage").mkdir(parents=True, exist_ok=True)
     run([python, "-m", "coverage", "erase"])
     groups = _groups(list(COVERED))
+    for version in SUPPORTED:
+        if version not in pythons():
+            say(f"Python {version} is not on this machine; what should run under it was not tried")
     _node_for([group for group in groups if group.node], strict=False)
     paths = [group.path for group in groups]
     status = run([python, "-m", "coverage", "run", "-m", "pytest", "-q", *paths])

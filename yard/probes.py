@@ -89,11 +89,6 @@ def _read_only_mounts() -> str:
     )
 
 
-def _all_pythons() -> str:
-    absent = [version for version in SUPPORTED if version not in pythons()]
-    return f"not installed: {', '.join(f'Python {version}' for version in absent)}" if absent else ""
-
-
 #: The Python versions that Tallystick must run on.
 SUPPORTED = ("3.11", "3.12", "3.13")
 
@@ -106,7 +101,6 @@ PROBES: dict[str, Callable[[], str]] = {
     "node": _node,
     "node packages": _node_packages,
     "official client": _official_client,
-    "all Pythons": _all_pythons,
 }
 
 

@@ -9,7 +9,6 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from tallystick.errors import Refusal
 from tallystick.evidence.model import SUBJECT as RUNS
 from tallystick.evidence.model import RunsFold
 from tallystick.handoff.notes import SUBJECT as NOTES

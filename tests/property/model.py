@@ -184,7 +184,7 @@ class Model:
             raise ValueError(f"no such act: {act}")
 
     def take_in(self, feature: str, view: bytes, known: Model) -> bool:
-        """Errors that somebody wrote by hand into failing rows of `view`, as `known` saw them; whether there were any."""
+        """Take in errors written by hand into failing rows of `view`, as `known` saw them; whether there were any."""
         try:
             lying = {row["id"]: row for row in json.loads(view)["features"]}
         except (ValueError, KeyError, TypeError):

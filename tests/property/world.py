@@ -12,7 +12,7 @@ from tallystick.errors import Refusal
 from tallystick.handoff import service as handoff
 from tallystick.handoff.notes import notes_of
 from tallystick.journal.record import By
-from tallystick.ledger.model import Draft, ledger_of
+from tallystick.ledger.model import Criterion, Draft, ledger_of
 from tallystick.wiring import App, assemble
 from tests.crash.stage import KILLED, START, Caller, machine, tally
 from tests.property.model import stamp
@@ -120,9 +120,7 @@ class World:
         out: list[bool] = []
         takes_file = words[:2] in (("ledger", "init"), ("ledger", "add"))
         typed = (*words[:-2], "-") if takes_file else words
-        answer = tally(
-            process, *typed, "--json", caller=self.caller(tree), stdin=stdin, heard=lambda: out.append(True)
-        )
+        answer = tally(process, *typed, "--json", caller=self.caller(tree), stdin=stdin, heard=lambda: out.append(True))
         process.kill()
         if answer.status == KILLED:
             return End("" if out else "killed", "killed")
@@ -166,17 +164,27 @@ class World:
         caller = self.caller(tree)
         return assemble(machine((disk or self.disk).process(), caller), caller.folder, By("shell"))
 
-    def served(self, feature: str) -> list[object]:
+    def served(self, feature: str) -> list[Recorded]:
         """The state that each running server has of a feature, brought up to date."""
         return [recorded(app, feature) for app in self._servers.values()]
 
 
-def recorded(app: App, feature: str) -> object:
+class Recorded(NamedTuple):
     """All that is recorded of a feature."""
+
+    created_at: str | None
+    abandoned: str | None
+    criteria: tuple[Criterion, ...]
+    notes: tuple[str, ...]
+
+
+def recorded(app: App, feature: str) -> Recorded:
+    """What that process reads; there is no damage in it."""
     snapshot = app.store.snapshot(feature)
     ledger = ledger_of(snapshot)
     assert snapshot.grave == (), snapshot.grave
-    return (ledger.created_at, ledger.abandoned, tuple(ledger.criteria.values()), tuple(notes_of(snapshot)))
+    notes = tuple(note.text for note in notes_of(snapshot))
+    return Recorded(ledger.created_at, ledger.abandoned, tuple(ledger.criteria.values()), notes)
 
 
 def words_of(act: str, feature: str, name: str, word: str) -> tuple[str, ...]:

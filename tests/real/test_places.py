@@ -249,7 +249,6 @@ def test_no_git_at_all(tmp_path: Path) -> None:
 def test_a_hook_of_git_calls_us(project: Project, tmp_path: Path) -> None:
     """A real hook, in which git sets GIT_DIR, GIT_INDEX_FILE and more: the mark lands where the hook stands."""
     first, second = project.freeze("checkout", 2)
-    stranger = Project.made(tmp_path / "stranger")
     folder = tmp_path / "linked"
     project.git("worktree", "add", "--quiet", "-b", "linked", str(folder))
     hook = project.folder / ".git" / "hooks" / "pre-commit"
@@ -273,7 +272,30 @@ def test_a_hook_of_git_calls_us(project: Project, tmp_path: Path) -> None:
         assert "GIT_WORK_TREE=" in seen
         (where / "hook.env").unlink()
     assert project.passing("checkout") == {first, second}
-    misled = {"GIT_DIR": str(stranger.folder / ".git"), "GIT_WORK_TREE": str(stranger.folder)}
-    assert project.at(project.folder, misled).done("status", "--json").document["store"] == str(project.store)
+    _sound(project)
+
+
+@pytest.mark.requirement("P16")
+def test_variables_of_git_that_name_another_repository_mislead_nobody(project: Project, tmp_path: Path) -> None:
+    (name,) = project.freeze("checkout", 1)
+    project.git("commit", "--quiet", "--allow-empty", "-m", "cited")
+    head = project.git("rev-parse", "HEAD").strip()
+    stranger = Project.made(tmp_path / "stranger")
+    misled = project.at(
+        project.folder,
+        {
+            "GIT_DIR": str(stranger.folder / ".git"),
+            "GIT_WORK_TREE": str(stranger.folder),
+            "GIT_INDEX_FILE": str(stranger.folder / ".git" / "index"),
+            "GIT_OBJECT_DIRECTORY": str(stranger.folder / ".git" / "objects"),
+            "GIT_COMMON_DIR": str(stranger.folder / ".git"),
+            "GIT_NAMESPACE": "elsewhere",
+        },
+    )
+    misled.done("ledger", "pass", "checkout", name, "--evidence", f"commit:{head}")
+    assert misled.done("status", "--json").document["store"] == str(project.store)
+    assert project.passing("checkout") == {name}
+    assert project.git("for-each-ref", "--format=%(refname)", "refs/tallystick") == f"refs/tallystick/keep/{head}\n"
+    assert stranger.git("for-each-ref", "refs/tallystick", "refs/namespaces") == ""
     assert not stranger.store.exists()
     _sound(project)

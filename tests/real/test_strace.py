@@ -200,6 +200,20 @@ def test_one_sync_and_no_second_try(bench: Bench) -> None:
     assert bench.log.read_text(encoding="utf-8").count("fsync(") == 1
 
 
+@pytest.mark.requirement("P4", "P5")
+def test_no_mark_without_a_lock(bench: Bench) -> None:
+    """A file system without locks is named; the view's own lock holds nothing up."""
+    before = _state(bench.project)
+    locks = bench.project.store / "locks"
+    said = failing(Failing("flock", locks / "checkout", 1, "ENOLCK"), PASS, bench.project.folder, bench.log)
+    assert (said.status, said.out) == (1, "")
+    assert said.err.startswith(f"{locks / 'checkout'}: locking failed, this file system offers no locks\n")
+    assert _state(bench.project) == before
+    said = failing(Failing("flock", locks / "checkout.view", 1, "ENOLCK"), PASS, bench.project.folder, bench.log)
+    assert (said.status, said.out) == (0, f"AC2 passes, cited: {PROOF}\n")
+    assert said.err.startswith("note: ")
+
+
 def test_a_failure_is_really_injected(bench: Bench) -> None:
     """The control: with the table of calls pointed at nothing that is touched, the command succeeds."""
     nothing = Failing("fsync", bench.top / "absent", 1, "EIO")

@@ -43,9 +43,11 @@ GROUND = tuple(f"tallystick.{name}" for name in ("errors", "limits", "ids", "can
 #: What wiring folds records with, beside the ledger.
 FOLDS = ("tallystick.evidence.model", "tallystick.handoff.notes")
 STORE = (*GROUND, "tallystick.system", "tallystick.journal", "tallystick.ledger", *FOLDS, "tallystick.wiring")
+#: What tells whether this user has a key.
+KEY = tuple(f"tallystick.journal.{name}" for name in ("home", "anchor", "record"))
 COMMAND_LINE = "tallystick.faces"
 #: The doors of packages, which hold nothing but a docstring.
-PACKAGES = {"tallystick", "tallystick.evidence", "tallystick.handoff"}
+PACKAGES = {"tallystick", *(f"tallystick.{name}" for name in ("evidence", "handoff", "journal", "ledger"))}
 
 
 class Entry(NamedTuple):
@@ -64,11 +66,11 @@ ENTRIES = {
     "ledger failing": Entry(
         ("ledger", "failing", "--json"), FOUNDATION | DIGESTS | DISK | WORDS, (*STORE, COMMAND_LINE)
     ),
-    # No argparse, and no thread before a tool is called.
+    # No argparse; no ledger and no thread before a tool is called.
     "mcp": Entry(
         ("mcp", "--role", "verifier"),
-        FOUNDATION | DIGESTS | DISK | {"bisect", "select"},
-        (*STORE, COMMAND_LINE, "tallystick.mcp", "tallystick.handoff"),
+        FOUNDATION | DIGESTS | DISK | {"select"},
+        (*GROUND, "tallystick.system", *KEY, "tallystick.ledger.permissions", COMMAND_LINE, "tallystick.mcp"),
         given="".join(f'{{"jsonrpc":"2.0","id":"{one}","method":"{one}","params":{MEETING}}}\n' for one in QUESTIONS),
     ),
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat as modes
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tallystick import canonical
 from tallystick.errors import Refusal
@@ -18,13 +18,14 @@ from tallystick.journal.chain import Finding
 from tallystick.journal.feature import Snapshot
 from tallystick.journal.store import Store
 from tallystick.journal.subjects import Subjects
-from tallystick.ledger import comparison
-from tallystick.ledger.document import render
 from tallystick.ledger.model import ledger_of
 from tallystick.limits import INPUT_FILE
 from tallystick.system.durable import make_folders, read_file, replace_file
 from tallystick.system.files import Files
 from tallystick.system.locks import Clock, Lock
+
+if TYPE_CHECKING:
+    from tallystick.ledger import comparison
 
 _PURPOSE = "tallystick/view/1"
 _LARGEST_VIEW = 12 * INPUT_FILE
@@ -70,6 +71,9 @@ class Views:
         head = snapshot.head()
         if not thorough and (self._ours.get(snapshot.feature) == head + digest or self._receipt(snapshot, digest)):
             return Look("current")
+        from tallystick.ledger import comparison  # a view that has its receipt needs neither
+        from tallystick.ledger.document import render
+
         wanted = render(ledger_of(snapshot))
         if data == wanted:
             self._ours[snapshot.feature] = head + digest
@@ -91,6 +95,8 @@ class Views:
         return look
 
     def _compared(self, snapshot: Snapshot[Subjects], view: comparison.View, path: str) -> Look:
+        from tallystick.ledger import comparison
+
         compared = comparison.Comparison(view, snapshot.feature)
         self._store.history(snapshot.feature, compared.take)
         verdict = compared.verdict()
@@ -117,6 +123,8 @@ class Views:
             lock.release()
 
     def _write(self, snapshot: Snapshot[Subjects], restore: bool) -> tuple[str, ...]:
+        from tallystick.ledger.document import render
+
         if ledger_of(snapshot).created_at is None:
             return ()
         path = self.path(snapshot.feature)

@@ -106,8 +106,8 @@ class Jobs:
             self._closing = True
             left = list(self._unfinished)
         end = self._clock.monotonic() + CLOSE_S
-        for job in left:
-            job.done.wait(max(0.0, end - self._clock.monotonic()))
+        while any(not job.done.wait(_POLL_S / 10) for job in left) and self._clock.monotonic() < end:
+            continue
 
     # -- calls come and go --------------------------------------------------------------------------------------
 

@@ -16,13 +16,14 @@ from tallystick.errors import Refusal
 from tallystick.faces.cli.terminal import Terminal
 from tallystick.ids import shown
 from tallystick.journal.record import By
-from tallystick.ledger.document import Source, source
 from tallystick.limits import INPUT_FILE
 from tallystick.system.durable import read_file
 from tallystick.wiring import App, Machine, assemble
 
 if TYPE_CHECKING:
     import argparse
+
+    from tallystick.ledger.document import Source
 
 #: Variables that the clients set for what they start, and the client each one tells of.
 MARKERS: dict[str, str] = {
@@ -124,6 +125,8 @@ class Call:
 
     def source(self, name: str) -> Source:
         """The criteria in an input file that the user named; `-` is standard input."""
+        from tallystick.ledger.document import source
+
         return source(self.read(name), "standard input" if name == "-" else name)
 
     def read(self, name: str) -> bytes:
