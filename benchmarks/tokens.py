@@ -46,26 +46,31 @@ def rows() -> list[Row]:
     if node.lacks() or not node.fetched():
         say("tokens are not counted: the packages for Node.js are not there; python3 dev.py bench fetches them")
         return []
-    texts: dict[tuple[str, str], tuple[str, ...]] = {}
-    for size in SIZES:
-        with scene() as at:
-            for what, results in answers(at, size).items():
-                texts[what, f"N = {size:,}"] = tuple(form for result in results for form in _forms(result))
-    lists = {role: (_listed(role),) for role in OFFERED}
-    others = max((role for role in OFFERED if role != "solo"), key=lambda role: count(lists[role])[0])
-    found = [
-        Row(PART, f"{what}, {size}", float(max(count(forms))), BOUNDS[what], _beside(count(forms)))
-        for (what, size), forms in texts.items()
-    ]
+    found = [row for size in SIZES for row in measured(size)]
     found.sort(key=lambda row: list(BOUNDS).index(row.what.rpartition(", N")[0]))
     mark = next(row.measured for row in found if row.what == "accepted mark, N = 200")
+    beside = f"published; {SEED / mark:,.0f} of ours"
+    return [*found, *lists(), Row(PART, "one mark by the seed's server, N = 200", SEED, None, beside)]
+
+
+def measured(size: int) -> list[Row]:
+    """The rows of a ledger of `size` criteria."""
+    with scene() as at:
+        texts = {what: [form for one in results for form in _forms(one)] for what, results in answers(at, size).items()}
+    counts = {what: count(forms) for what, forms in texts.items()}
     return [
-        *found,
-        Row(PART, "tool list of solo", float(count(lists["solo"])[0]), 1_500, f"{len(OFFERED['solo'])} tools"),
-        Row(PART, f"longest tool list of a role ({others})", float(count(lists[others])[0]), 900, "with its hints"),
-        Row(
-            PART, "one mark by the seed's server, N = 200", float(SEED), None, f"published; {SEED / mark:,.0f} of ours"
-        ),
+        Row(PART, f"{what}, N = {size:,}", float(max(found)), BOUNDS[what], _beside(found))
+        for what, found in counts.items()
+    ]
+
+
+def lists() -> list[Row]:
+    """The rows of what the roles are offered."""
+    tokens = dict(zip(OFFERED, count([_listed(role) for role in OFFERED]), strict=True))
+    longest = max((role for role in OFFERED if role != "solo"), key=tokens.__getitem__)
+    return [
+        Row(PART, "tool list of solo", float(tokens["solo"]), 1_500, f"{len(OFFERED['solo'])} tools"),
+        Row(PART, f"longest tool list of a role ({longest})", float(tokens[longest]), 900, "with its hints"),
     ]
 
 
