@@ -31,6 +31,7 @@ GROUPS = (
     Group("attacks", "cheats, each beside its honest twin", ("git",)),
     Group("faces", "each face by its real client", ("git",), node=True),
     Group("inputs", "bad input of every kind: one clear line, and not a byte changed", ("git",)),
+    Group("reports", "public bug reports of this kind of tool, the kind of each as a test", ("git",)),
     Group("real", "real processes, disks and repositories: writers, kills, power cuts, git", ("git",)),
     Group("yard", "this house: floors, loading, requirements, docs, the jobs of dev.py", ("git", "bash")),
     Group("pythons", "the demo under every supported Python", ("git",)),

@@ -84,5 +84,4 @@ def test_the_pieces_do_not_matter(stream: bytes, cuts: list[int]) -> None:
 @given(st.binary(max_size=400))
 def test_bytes_of_any_kind(stream: bytes) -> None:
     said, _ = _talk(stream, [])
-    for line in said.splitlines():
-        json.loads(line)
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in said.splitlines())

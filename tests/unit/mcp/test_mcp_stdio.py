@@ -144,7 +144,7 @@ def test_more_calls_at_once_than_are_held_are_all_answered() -> None:
 def test_work_is_put_off_until_the_answers_are_given(log: Log) -> None:
     with start(log) as client:
         client.call_all([("echo", {"text": "x"})] * 100)
-        log.until("idle")  # it comes without anything else happening on the wire
+        assert log.until("idle") == "idle"  # it comes without anything else happening on the wire
 
 
 def test_a_cancelled_call_is_told_so_and_stays_without_an_answer(log: Log, tmp_path: Path) -> None:
