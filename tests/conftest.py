@@ -16,6 +16,7 @@ from hypothesis import settings
 from hypothesis.configuration import set_hypothesis_home_dir
 
 from yard.probes import missing, pythons
+from yard.requirements import current
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -84,9 +85,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Under `--no-skip`, turns a skip into a failure that keeps the reason."""
+    """A failure names the rows that the test holds. Under `--no-skip`, a skip is a failure that keeps the reason."""
     del call
     report = yield
+    rows = [row for marker in item.iter_markers("requirement") for row in marker.args]
+    if report.failed and rows:
+        says = {row.id: row.says for row in current().rows}
+        report.sections.append(("What this test holds", "\n".join(f"{row}: {says.get(row, '')}" for row in rows)))
     if report.skipped and not hasattr(report, "wasxfail") and item.config.getoption("--no-skip"):
         report.outcome = "failed"
         report.longrepr = f"skipped, and --no-skip allows none: {report.longreprtext}"

@@ -28,6 +28,7 @@ GROUPS = (
     Group("unit", "each module by itself, laid out like src"),
     Group("property", "any sequence of commands against a small reference model"),
     Group("crash", "a faulty disk: torn writes, errors of every call, kills", ("git",)),
+    Group("planted", "one fault planted for each promise: the tests that hold it turn red and name it", ("git",)),
     Group("attacks", "cheats, each beside its honest twin", ("git",)),
     Group("faces", "each face by its real client", ("git",), node=True),
     Group("inputs", "bad input of every kind: one clear line, and not a byte changed", ("git",)),

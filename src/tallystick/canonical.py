@@ -85,17 +85,18 @@ def same(left: str, right: str) -> bool:
     return hmac.compare_digest(left.encode("utf-8", "surrogatepass"), right.encode("utf-8", "surrogatepass"))
 
 
-def depth(data: bytes) -> int:
-    """How deep the brackets of `data` nest, counted without parsing and without recursion."""
-    deepest = current = 0
+def deeper(data: bytes, most: int) -> bool:
+    """Whether the brackets of `data` nest deeper than `most`, told without parsing and without recursion."""
+    current = 0
     for match in _STRUCTURE.finditer(data):
         mark = match.group()[:1]
         if mark in b"[{":
             current += 1
-            deepest = max(deepest, current)
+            if current > most:
+                return True
         elif mark in b"]}":
             current -= 1
-    return deepest
+    return False
 
 
 def parse(data: bytes, file: str) -> Json:
@@ -108,7 +109,7 @@ def parse(data: bytes, file: str) -> Json:
         decoded = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise _invalid(file, "is not UTF-8", offset=error.start) from None
-    if raw.count(b"[") + raw.count(b"{") > NESTING and depth(raw) > NESTING:
+    if raw.count(b"[") + raw.count(b"{") > NESTING and deeper(raw, NESTING):
         raise _invalid(file, f"nests deeper than {NESTING} levels")
     try:
         value = json.loads(decoded, object_pairs_hook=_unique, parse_constant=_no_constant, parse_float=_finite)

@@ -30,5 +30,5 @@ def _seconds(env: Mapping[str, str], name: str, most: float) -> float:
     except ValueError:
         wait = -1.0
     if not 0 <= wait <= most:
-        raise Refusal("usage", f"{name} is {text!r}, a number from 0 to {most:g} is wanted", "")
+        raise Refusal("usage", f"{name} is {text!r}, a number from 0 to {most:g} is wanted", "leave the variable out")
     return wait

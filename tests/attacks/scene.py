@@ -1,7 +1,7 @@
 """What the attacks are played on, and what every one of them is measured by.
 
-`named` holds show after show that an attack is told by `audit`, by `ledger show` and by the next mark of a process that
-opens the store afterwards, and that nothing it claims is counted. `quiet` is its honest twin: no word of alarm.
+`expect_named` holds show after show that an attack is told by `audit`, by `ledger show` and by the next mark of a process that
+opens the store afterwards, and that nothing it claims is counted. `expect_quiet` is its honest twin: no word of alarm.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Scene(Desk):
 
     # -- measuring ----------------------------------------------------------------------------------------------
 
-    def named(self, code: str, holding: list[str], mark: str = "AC3") -> None:
+    def expect_named(self, code: str, holding: list[str], mark: str = "AC3") -> None:
         """The attack is named by every reading command and stops the next mark; `holding` alone is counted."""
         shown = self.run("ledger", "show", FEATURE, "--json")
         assert (shown.status, self.counted()) == (LOOK, holding), shown
@@ -107,7 +107,7 @@ class Scene(Desk):
         self.ok("ledger", "fail", FEATURE, mark, "--error", "a way out")
         assert self.counted() == holding
 
-    def edited(self, says: str, holding: list[str]) -> Said:
+    def expect_edited(self, says: str, holding: list[str]) -> Said:
         """A view edited by hand is named, is not counted, and is written anew by the next mark, which is told so."""
         shown = self.run("ledger", "show", FEATURE)
         assert (shown.status, self.counted()) == (0, holding)
@@ -118,7 +118,7 @@ class Scene(Desk):
         assert says in audit.out
         return self.ok("ledger", "pass", FEATURE, "AC3", "--evidence", "proof.txt")
 
-    def quiet(self, holding: list[str]) -> None:
+    def expect_quiet(self, holding: list[str]) -> None:
         """Nothing is wrong, and nobody says so."""
         for words in (("ledger", "show", FEATURE), ("status",), ("ledger", "failing", FEATURE)):
             said = self.run(*words)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.requirement("P11")
 
 
 def test_an_honest_ledger_is_quiet(scene: Scene) -> None:
-    scene.quiet(["AC1"])
+    scene.expect_quiet(["AC1"])
 
 
 @pytest.mark.requirement("L4")
@@ -40,7 +40,7 @@ def test_a_failure_turned_into_a_pass(scene: Scene) -> None:
     forged.update(type="pass_recorded", data=scene.passes("AC2"))
     for line in (json.dumps(forged, sort_keys=True, separators=(",", ":")).encode(), reseal(forged, bytes(32))):
         scene.write([*lines[:2], line])
-        scene.named("journal.damaged", ["AC1"])
+        scene.expect_named("journal.damaged", ["AC1"])
         scene.write(lines)
 
 
@@ -63,7 +63,7 @@ def test_the_chain_recomputed_without_the_key(scene: Scene) -> None:
 
 def test_a_pass_appended_with_a_guessed_key(scene: Scene) -> None:
     scene.write([*scene.lines(), scene.forged("pass_recorded", scene.passes("AC2"))])
-    scene.named("journal.damaged", ["AC1"])
+    scene.expect_named("journal.damaged", ["AC1"])
 
 
 @pytest.mark.parametrize("gone", [1, 2, 3])
@@ -79,7 +79,7 @@ def test_the_last_records_removed(scene: Scene, gone: int) -> None:
 
 def test_the_last_record_cut_in_the_middle(scene: Scene) -> None:
     scene.journal.write_bytes(scene.journal.read_bytes()[:-20])
-    scene.named("anchor.rolled_back", ["AC1"])
+    scene.expect_named("anchor.rolled_back", ["AC1"])
 
 
 def test_records_removed_repeated_or_swapped_in_the_middle(scene: Scene) -> None:
@@ -90,7 +90,7 @@ def test_records_removed_repeated_or_swapped_in_the_middle(scene: Scene) -> None
         assert "journal.damaged" in scene.findings()
         assert scene.run("ledger", "pass", FEATURE, "AC3", "--evidence", "proof.txt").status == LOOK
     scene.write(whole)
-    scene.quiet(["AC1"])
+    scene.expect_quiet(["AC1"])
 
 
 def test_a_record_copied_to_another_feature(scene: Scene) -> None:
@@ -118,7 +118,7 @@ def test_the_journal_replaced_by_an_older_copy(scene: Scene) -> None:
     old = scene.copy_aside(scene.journal)
     scene.cite("AC2")
     shutil.copy2(old, scene.journal)
-    scene.named("anchor.rolled_back", ["AC1"])
+    scene.expect_named("anchor.rolled_back", ["AC1"])
 
 
 def test_the_whole_store_replaced_by_an_older_copy_with_its_caches(scene: Scene) -> None:
@@ -126,7 +126,7 @@ def test_the_whole_store_replaced_by_an_older_copy_with_its_caches(scene: Scene)
     scene.cite("AC2")
     shutil.rmtree(scene.store)
     shutil.copytree(old, scene.store)
-    scene.named("anchor.rolled_back", ["AC1"])
+    scene.expect_named("anchor.rolled_back", ["AC1"])
 
 
 @pytest.mark.parametrize("what", ["file", "feature", "journal"])
@@ -152,7 +152,7 @@ def test_a_fork_of_the_same_length(scene: Scene) -> None:
     scene.cite("AC2")
     shutil.rmtree(scene.home / "anchors")
     shutil.copytree(anchors, scene.home / "anchors")
-    scene.named("anchor.fork", ["AC1", "AC2"])
+    scene.expect_named("anchor.fork", ["AC1", "AC2"])
 
 
 def test_anchors_deleted_make_no_proof_and_no_alarm(scene: Scene) -> None:
@@ -172,7 +172,7 @@ def test_a_person_goes_on_after_a_look_and_nobody_else_does(scene: Scene) -> Non
     assert scene.refused(*accept).code == "role.denied"
     assert scene.refused(*accept, person=True, env={"CLAUDECODE": "1"}).code == "role.denied"
     scene.ok(*accept, person=True)
-    scene.quiet(["AC1"])
+    scene.expect_quiet(["AC1"])
 
 
 # -- other writers ----------------------------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ def test_a_record_of_another_writer_that_no_rule_would_make_stops_nobodys_readin
     scene: Scene, kind: str, data: dict[str, Any]
 ) -> None:
     scene.of_another_writer(scene.forged(kind, data, writer="b" * 32, i=1, prev="0" * 64))
-    scene.named("journal.damaged", ["AC1"])
+    scene.expect_named("journal.damaged", ["AC1"])
 
 
 def test_counters_and_places_of_another_writer_do_no_harm(scene: Scene) -> None:
@@ -247,11 +247,11 @@ def test_a_writer_of_this_key_at_another_path_cannot_be_forged(scene: Scene) -> 
     writer = scene.app().home.writer(str(scene.app().store.id()), "/elsewhere")
     forged = scene.forged("pass_recorded", scene.passes("AC2"), writer=writer, i=1, prev="0" * 64)
     scene.of_another_writer(forged, writer=writer)
-    scene.named("journal.damaged", ["AC1"])
+    scene.expect_named("journal.damaged", ["AC1"])
 
 
 def test_files_that_are_no_journal_files_are_passed_over(scene: Scene) -> None:
     for name in ("notes.txt", "x.jsonl", f"{'b' * 31}.jsonl", f"{'b' * 32}.jsonl.bak", ".DS_Store"):
         (scene.journal.parent / name).write_bytes(scene.forged("pass_recorded", scene.passes("AC2")))
         (scene.store / "journal" / name).write_bytes(b"x")
-    scene.quiet(["AC1"])
+    scene.expect_quiet(["AC1"])

@@ -24,7 +24,7 @@ def test_a_pass_from_a_role_that_does_not_verify_is_refused_and_recorded(scene: 
     assert (caught.value.code, role in caught.value.message) == ("role.denied", True)
     last = json.loads(scene.lines()[-1])
     assert (last["type"], last["by"]["role"], last["data"]["criterion"]) == ("pass_refused", role, "AC3")
-    scene.quiet(["AC1"])
+    scene.expect_quiet(["AC1"])
 
 
 @pytest.mark.requirement("P12", "L5")

@@ -226,7 +226,7 @@ def test_a_restored_backup_of_everything_is_no_alarm(scene: Scene) -> None:
         aside = scene.copy_aside(path)
         shutil.rmtree(path)
         shutil.copytree(aside, path, symlinks=True)
-    scene.quiet(["AC1"])
+    scene.expect_quiet(["AC1"])
 
 
 def test_caches_locks_and_views_may_be_deleted_at_any_time(scene: Scene) -> None:

@@ -13,7 +13,7 @@ from tests.desk import FEATURE
 @pytest.mark.requirement("L4", "P11", "F5.11")
 def test_a_pass_written_by_hand_reads_as_not_passed(scene: Scene) -> None:
     scene.edit_view("AC2", {"passes": True, "passed_at": "2026-05-21T00:00:00.000Z", "evidence_ref": "proof.txt"})
-    said = scene.edited("AC2: passes false -> true", ["AC1"])
+    said = scene.expect_edited("AC2: passes false -> true", ["AC1"])
     assert "edited by hand" in said.err
     assert json.loads(scene.view.read_bytes())["features"][1]["passes"] is False
     assert scene.findings() == []
@@ -24,7 +24,7 @@ def test_a_criterion_deleted_softened_or_slipped_in_by_hand_is_named(scene: Scen
     document = json.loads(scene.view.read_bytes())
     del document["features"][1]
     scene.view.write_text(json.dumps(document), encoding="utf-8")
-    scene.edited("AC2 was deleted by hand", ["AC1"])
+    scene.expect_edited("AC2 was deleted by hand", ["AC1"])
     assert len(json.loads(scene.view.read_bytes())["features"]) == 3
 
     scene.edit_view("AC2", {"description": "whatever happens", "evidence_required": []})
@@ -41,19 +41,19 @@ def test_the_fixers_own_error_is_taken_in_and_no_alarm_follows(scene: Scene) -> 
     assert shown["AC3"]["last_attempt_error"] == "the mail is empty"
     taken = [json.loads(line) for line in scene.lines() if b"the mail is empty" in line]
     assert [(one["type"], one["by"]["role"]) for one in taken] == [("failure_recorded", "unknown")]
-    scene.quiet(["AC1"])
+    scene.expect_quiet(["AC1"])
 
 
 @pytest.mark.requirement("F1.4", "F5.13", "P3")
 @pytest.mark.parametrize("data", [b'{"features": [', b'{"features": 5}', b"hello", b"\xff\xfe", b"[" * 100_000])
 def test_a_view_that_is_no_view_is_named_left_alone_and_stops_marks(scene: Scene, data: bytes) -> None:
     scene.view.write_bytes(data)
-    scene.named("view.damaged", ["AC1"])
+    scene.expect_named("view.damaged", ["AC1"])
     assert scene.view.read_bytes() == data
     restored = scene.run("audit", "--restore")
     assert (restored.status, "kept as sha256:" in restored.err) == (0, True)
     assert [path.read_bytes() for path in (scene.store / "blobs").rglob("*") if path.is_file()] == [data]
-    scene.quiet(["AC1"])
+    scene.expect_quiet(["AC1"])
 
 
 @pytest.mark.requirement("F5.12", "P11")
@@ -110,7 +110,7 @@ def test_a_folder_of_views_that_leads_out_of_the_project_is_not_written_into(sce
 def test_a_folder_of_views_elsewhere_in_the_project_is_followed(scene: Scene) -> None:
     (scene.folder / ".agent").rename(scene.folder / "agent")
     (scene.folder / ".agent").symlink_to("agent")
-    scene.quiet(["AC1"])
+    scene.expect_quiet(["AC1"])
 
 
 @pytest.mark.requirement("P11", "F5.10")
@@ -121,4 +121,4 @@ def test_a_forged_receipt_makes_no_edited_view_current(scene: Scene) -> None:
     for forged in (old, b"", b"0" * 64, b"\xff" * 64, old + b"\n"):
         receipt.write_bytes(forged)
         assert "view.edited" in scene.run("ledger", "show", FEATURE).err
-    scene.edited("AC2: passes", ["AC1"])
+    scene.expect_edited("AC2: passes", ["AC1"])

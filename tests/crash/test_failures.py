@@ -155,7 +155,7 @@ def test_a_reading_command_shows_the_truth_or_says_why_not(scene: Scene) -> None
 
 @pytest.mark.requirement("P16", "P4")
 @pytest.mark.parametrize("scene", READING, ids=named(READING))
-def test_a_reading_command_changes_nothing_and_takes_no_lock(scene: Scene) -> None:
+def test_looking_changes_nothing_and_takes_no_lock(scene: Scene) -> None:
     writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
     log = log_of(scene).log
     assert [call for call in log if changes(call) or call.name == "try_lock"] == []

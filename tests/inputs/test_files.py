@@ -37,7 +37,7 @@ def _dangling(path: Path) -> None:
 OTHER_KINDS: dict[str, Spoil] = {"folder": _folder, "pipe": _pipe, "dangling link": _dangling}
 
 
-def reads(desk: Desk, status: int, says: str = "") -> None:
+def expect_reads(desk: Desk, status: int, says: str = "") -> None:
     """Every reading command ends with `status`, says `says`, and leaves every byte where it was."""
     before = desk.tree()
     for words in READING:
@@ -48,16 +48,16 @@ def reads(desk: Desk, status: int, says: str = "") -> None:
     assert desk.tree() == before
 
 
-def writes(desk: Desk, code: str) -> None:
+def expect_refused_writes(desk: Desk, code: str) -> None:
     """Every writing command is refused with `code`."""
     desk.put("more.md", MORE)
     for words in WRITING:
         assert desk.refused(*words).code == code, words
 
 
-def unharmed(desk: Desk) -> None:
+def expect_unharmed(desk: Desk) -> None:
     """Nothing was lost: all can be read, marked and audited."""
-    reads(desk, 0)
+    expect_reads(desk, 0)
     desk.cite("AC3")
     assert desk.counted() == ["AC1", "AC3"]
     assert desk.findings() == []
@@ -72,19 +72,19 @@ def test_a_store_id_that_is_none(desk: Desk, data: bytes) -> None:
     path = desk.store / "store-id"
     whole = path.read_bytes()
     path.write_bytes(data)
-    reads(desk, LOOK, "store-id")
-    writes(desk, "store.damaged")
+    expect_reads(desk, LOOK, "store-id")
+    expect_refused_writes(desk, "store.damaged")
     assert path.read_bytes() == data
     assert desk.run("audit", "--restore").status == 0
     assert path.read_bytes() == whole
-    unharmed(desk)
+    expect_unharmed(desk)
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe"])
 def test_a_store_id_that_is_no_file(desk: Desk, kind: str) -> None:
     OTHER_KINDS[kind](desk.store / "store-id")
-    reads(desk, LOOK, "store-id")
-    writes(desk, "store.damaged")
+    expect_reads(desk, LOOK, "store-id")
+    expect_refused_writes(desk, "store.damaged")
 
 
 @pytest.mark.requirement("P3")
@@ -92,11 +92,11 @@ def test_a_store_id_that_is_no_file(desk: Desk, kind: str) -> None:
 def test_a_store_id_that_is_gone_while_there_are_records(desk: Desk, kind: str) -> None:
     path = desk.store / "store-id"
     _dangling(path) if kind == "dangling link" else path.unlink()
-    reads(desk, LOOK, "store-id")
-    writes(desk, "store.damaged")
+    expect_reads(desk, LOOK, "store-id")
+    expect_refused_writes(desk, "store.damaged")
     if kind == "gone":
         assert desk.run("audit", "--restore").status == 0
-        unharmed(desk)
+        expect_unharmed(desk)
 
 
 @pytest.mark.requirement("P3", "P11")
@@ -112,7 +112,7 @@ def test_a_store_id_cut_or_changed_at_any_place(desk: Desk) -> None:
             assert desk.run("ledger", "pass", FEATURE, "AC3", "--evidence", "proof.txt").status == said.status
             assert path.read_bytes() == data
     path.write_bytes(whole)
-    unharmed(desk)
+    expect_unharmed(desk)
 
 
 # -- the key ----------------------------------------------------------------------------------------------------------
@@ -123,8 +123,8 @@ def test_a_store_id_cut_or_changed_at_any_place(desk: Desk) -> None:
 def test_a_key_that_is_none(desk: Desk, data: bytes) -> None:
     path = desk.home / "key"
     path.write_bytes(data)
-    reads(desk, LOOK, str(path))
-    writes(desk, "key.damaged")
+    expect_reads(desk, LOOK, str(path))
+    expect_refused_writes(desk, "key.damaged")
     assert desk.refused("init").code == "key.damaged"
     assert path.read_bytes() == data
 
@@ -134,9 +134,9 @@ def test_a_key_that_is_none(desk: Desk, data: bytes) -> None:
 def test_a_key_that_cannot_be_seen(desk: Desk, kind: str) -> None:
     path = desk.home / "key"
     path.unlink() if kind == "gone" else OTHER_KINDS[kind](path)
-    reads(desk, 0, "")
+    expect_reads(desk, 0, "")
     assert "not checkable here" in desk.run("ledger", "show").err
-    writes(desk, "key.missing")
+    expect_refused_writes(desk, "key.missing")
 
 
 @pytest.mark.requirement("P11")
@@ -152,7 +152,7 @@ def test_a_key_changed_at_any_place_proves_nothing_and_counts_nothing(desk: Desk
         path.write_bytes(whole[:at])
         assert desk.run("ledger", "show").status == LOOK
     path.write_bytes(whole)
-    unharmed(desk)
+    expect_unharmed(desk)
 
 
 # -- journals ---------------------------------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def test_a_journal_damaged_in_its_middle(desk: Desk) -> None:
     whole = desk.journal.read_bytes()
     for way, data in spoilt(whole).items():
         desk.journal.write_bytes(data)
-        reads(desk, LOOK, "")
+        expect_reads(desk, LOOK, "")
         findings = desk.run("audit", "--json").document["findings"]
         code, file, line = (findings[0][key] for key in ("code", "file", "line"))
         merged = way == "2 end zeroed"  # with the last line: nothing is left behind it that would show it to be damage
@@ -193,7 +193,7 @@ def test_a_journal_damaged_in_its_middle(desk: Desk) -> None:
             assert desk.refused(*words).code == code, way
         assert desk.journal.read_bytes() == data
     desk.journal.write_bytes(whole)
-    unharmed(desk)
+    expect_unharmed(desk)
 
 
 @pytest.mark.requirement("P20", "P3")
@@ -213,7 +213,7 @@ def test_the_ways_out_stay_open_over_damage(desk: Desk, words: tuple[str, ...]) 
 @pytest.mark.parametrize("tail", [b"{", b'{"at":"2026-05-', b"\0" * 600, b"\n", b"\xff\xff", b"null\n", b"x" * 20_000])
 def test_what_a_crash_left_behind_the_last_record_is_no_damage(desk: Desk, tail: bytes) -> None:
     desk.journal.write_bytes(desk.journal.read_bytes() + tail)
-    reads(desk, 0)
+    expect_reads(desk, 0)
     assert desk.findings() == ["journal.torn"]
     said = desk.cite("AC3")
     assert "set aside" in said.err
@@ -230,19 +230,19 @@ def test_a_journal_cut_at_any_byte_is_what_was_there_before_and_the_rest_is_miss
         if at >= len(whole):
             continue
         desk.journal.write_bytes(whole[:at])
-        reads(desk, LOOK, "are gone")
+        expect_reads(desk, LOOK, "are gone")
         for words in COUNTING:
             desk.put("more.md", MORE)
             assert desk.refused(*words).code == "anchor.rolled_back", at
         assert desk.counted() == (["AC1"] if at >= ends[1] else [])
     desk.journal.write_bytes(whole)
-    unharmed(desk)
+    expect_unharmed(desk)
 
 
 @pytest.mark.parametrize("data", [b"", b"\0" * 600, b"hello\n"])
 def test_a_journal_that_is_empty_or_foreign(desk: Desk, data: bytes) -> None:
     desk.journal.write_bytes(data)
-    reads(desk, LOOK, "3 were written here")
+    expect_reads(desk, LOOK, "3 were written here")
 
 
 @pytest.mark.parametrize("kind", [*OTHER_KINDS])
@@ -291,7 +291,7 @@ def test_what_can_be_made_again_is_made_again(desk: Desk, what: str, data: bytes
         "spare": desk.store / "tmp" / "1-1",
     }[what]
     path.write_bytes(data)
-    unharmed(desk)
+    expect_unharmed(desk)
 
 
 @pytest.mark.requirement("F5.9")
@@ -303,7 +303,7 @@ def test_an_anchor_changed_at_any_place_is_no_alarm(desk: Desk) -> None:
         desk.anchor.write_bytes(whole[:at])
         assert desk.run("ledger", "show").status == 0
     desk.anchor.write_bytes(whole)
-    unharmed(desk)
+    expect_unharmed(desk)
 
 
 @pytest.mark.parametrize("what", ["anchor", "lock", "checkpoint folder", "blobs"])

@@ -168,7 +168,9 @@ def test_8_every_reader_and_writer_has_the_same_verdict(desk: Desk, spoil: str) 
     whole = desk.journal.read_bytes()
     lines = whole.splitlines(keepends=True)
     damaged = lines[1].replace(b"2026", b"2025")
-    data = {"torn": whole + b'{"at', "damaged": lines[0] + damaged + lines[2], "rolled back": b"".join(lines[:2])}[spoil]
+    data = {"torn": whole + b'{"at', "damaged": lines[0] + damaged + lines[2], "rolled back": b"".join(lines[:2])}[
+        spoil
+    ]
     running = assemble(desk.machine(), str(desk.folder), By("solo"))
     running.ledger.show(FEATURE)
     desk.journal.write_bytes(data)
@@ -188,9 +190,9 @@ def test_8_every_reader_and_writer_has_the_same_verdict(desk: Desk, spoil: str) 
 def test_9_a_log_above_the_stated_size_is_named_and_not_read(desk: Desk) -> None:
     os.truncate(desk.journal, 5_000_000_000)
     for words in (("ledger", "show", FEATURE), ("ledger", "fail", FEATURE, "AC2", "--error", "x")):
-        error = desk.refused(*words)
-        assert (error.code, str(desk.journal) in error.message) == ("input.too_large", True)
-        assert "5,000,000,000 bytes, the limit is 1,000,000,000" in error.message
+        said = desk.run(*words)
+        assert said.status == 1
+        assert said.err.startswith(f"{desk.journal} has 5,000,000,000 bytes, the limit is 1,000,000,000\n")
 
 
 @pytest.mark.requirement("F1.10", "P18")
@@ -291,7 +293,9 @@ def test_18_a_name_is_kept_byte_for_byte_and_found_again(project: Project, name:
 def test_19_names_that_look_the_same_are_one_id_and_two_paths(desk: Desk) -> None:
     composed, apart = "é1", "e\u03011"
     desk.ok("ledger", "add", FEATURE, "-", given=f"- [ ] {composed} text\n".encode())
-    assert desk.refused("ledger", "add", FEATURE, "-", given=f"- [ ] {apart} text\n".encode()).code == "criterion.exists"
+    assert (
+        desk.refused("ledger", "add", FEATURE, "-", given=f"- [ ] {apart} text\n".encode()).code == "criterion.exists"
+    )
     assert desk.run("ledger", "get", apart, "--json").document["id"] == composed
     desk.put("é.txt", "composed")
     desk.put("e\u0301.txt", "apart")
@@ -349,6 +353,11 @@ class Mounted(Tap):
         self._fd = fd if path == "/proc/self/mountinfo" else self._fd
         return fd
 
+    def close(self, fd: int) -> None:
+        """The number may be given to another file."""
+        super().close(fd)
+        self._fd = -1 if fd == self._fd else self._fd
+
     def read(self, fd: int, size: int) -> bytes:
         """Its text, once."""
         if fd != self._fd:
@@ -380,12 +389,14 @@ def test_25_an_older_copy_that_is_valid_by_itself_is_a_roll_back(desk: Desk) -> 
 @pytest.mark.requirement("L10", "P18")
 def test_26_what_was_not_edited_keeps_its_bytes(tmp_path: Path) -> None:
     desk = Desk(tmp_path / "desk")
-    text = 'a: b # c, "d": {e} -- \'f\' \\ % & *g !h'
+    text = "a: b # c, \"d\": {e} -- 'f' \\ % & *g !h"
     desk.freeze(f"- [ ] AC1 {text}\n- [ ] AC2 other\n")
     before = desk.view.read_bytes()
     desk.ok("ledger", "fail", FEATURE, "AC2", "--error", "x: y # z")
     after = desk.view.read_bytes()
-    assert after == before.replace(b'"last_attempt_error": null\n    }\n  ]', b'"last_attempt_error": "x: y # z"\n    }\n  ]')
+    assert after == before.replace(
+        b'"last_attempt_error": null\n    }\n  ]', b'"last_attempt_error": "x: y # z"\n    }\n  ]'
+    )
 
 
 @pytest.mark.requirement("P18")
@@ -467,7 +478,9 @@ def test_29_a_link_stays_a_link(desk: Desk) -> None:
 def test_30_an_id_is_never_a_path(desk: Desk, name: str) -> None:
     assert desk.refused("ledger", "init", name, "criteria.md").code == "input.invalid"
     if 0 < len(name) <= 64:
-        desk.ok("ledger", "add", FEATURE, "-", given=json.dumps({"features": [{"id": name, "description": "x"}]}).encode())
+        desk.ok(
+            "ledger", "add", FEATURE, "-", given=json.dumps({"features": [{"id": name, "description": "x"}]}).encode()
+        )
         before = {path for path in desk.tree() if "/journal/" in path or "/.agent/" in path}
         desk.cite(name)
         assert {path for path in desk.tree() if "/journal/" in path or "/.agent/" in path} == before

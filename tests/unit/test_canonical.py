@@ -107,8 +107,10 @@ def test_brackets_in_texts_do_not_count(value: Json) -> None:
     def deep(one: Json) -> int:
         return 1 + max(map(deep, one)) if isinstance(one, list) else 0
 
-    assert canonical.depth(json.dumps(value).encode()) == deep(value)
-    assert canonical.depth(json.dumps([json.dumps(value) + '"[[[\\']).encode()) == 1
+    data = json.dumps(value).encode()
+    assert not canonical.deeper(data, deep(value))
+    assert canonical.deeper(data, deep(value) - 1) is (deep(value) > 0)
+    assert not canonical.deeper(json.dumps([json.dumps(value) + '"[[[\\']).encode(), 1)
 
 
 @given(st.binary(max_size=60))

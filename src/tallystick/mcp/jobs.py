@@ -3,7 +3,7 @@
 A call waits for its job up to the deadline; then it answers *running*, the job goes on, and the next call of the same
 key gets what came of it. Jobs run one after the other, in the order they came, since checks share one tree. A job is
 stopped when the last call that waits for it is cancelled, and when the server ends; one that nobody waits for since a
-*running* answer goes on.
+*running* answer goes on, and what follows an answer is done for it all the same.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from tallystick.errors import Refusal
+from tallystick.mcp.dispatch import report
 
 if TYPE_CHECKING:
     import threading
@@ -65,11 +66,15 @@ class _Job:
 
 
 class Jobs:
-    """The jobs of one connection, by key. `wait_s` is how long a call waits at most."""
+    """The jobs of one connection, by key. `wait_s` is how long a call waits at most.
 
-    def __init__(self, clock: Clock, wait_s: float) -> None:
+    `unattended` is called after a job that nobody waited for in the end: no answer follows it.
+    """
+
+    def __init__(self, clock: Clock, wait_s: float, unattended: Callable[[], None] = lambda: None) -> None:
         self._clock = clock
         self._wait = wait_s
+        self._unattended = unattended
         self._mutex = _thread.allocate_lock()  # guards every field of the jobs, too
         self._jobs: dict[str, _Job] = {}
         self._unfinished: set[_Job] = set()
@@ -187,6 +192,12 @@ class Jobs:
                 job.ended = self._clock.monotonic()
                 self._unfinished.discard(job)
                 job.done.set()
+                alone = not job.waiting
+            if alone:
+                try:
+                    self._unattended()
+                except Exception as error:  # noqa: BLE001 - no answer to put it into, and the next job must run
+                    report("work after a check", error)
 
     def _result(self, job: _Job) -> ToolResult:
         def stopped() -> bool:

@@ -40,9 +40,10 @@ class Tools:
     def __init__(self, app: App, role: str, wait_s: float = ANSWER_S) -> None:
         self._app = app
         self._role = role
-        self._jobs = Jobs(app.machine.clock, wait_s)
+        self._jobs = Jobs(app.machine.clock, wait_s, self.idle)
         self._receipts = Receipts()
         self._writing = _thread.allocate_lock()
+        self._finishing = _thread.allocate_lock()
         self._calls: dict[str, Callable[[Arguments], ToolResult]] = {
             "init_feature_list": self._init,
             "list_failing": self._failing,
@@ -81,12 +82,13 @@ class Tools:
 
     def idle(self) -> None:
         """Write the views that are due."""
-        self._app.ledger.finish()
+        with self._finishing:
+            self._app.ledger.finish()
 
     def close(self) -> None:
         """End what still runs, and let the store go."""
         self._jobs.close()
-        self._app.ledger.finish()
+        self.idle()
         self._app.store.close()
 
     # -- at the door --------------------------------------------------------------------------------------------

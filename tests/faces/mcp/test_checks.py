@@ -191,6 +191,17 @@ def test_a_long_check_answers_running_and_the_same_call_picks_it_up(shop: Shop) 
     assert [run["run"] for run in shop.facts("run_recorded")] == [told["running"]]
 
 
+def test_the_file_is_current_soon_after_a_check_that_nobody_waited_for(shop: Shop) -> None:
+    gate = Gate(shop)
+    with shop.connect(TALLYSTICK_ANSWER_S="0.1") as client:
+        freeze(client, criterion("AC1", gate.check))
+        assert "running" in accepted(client.call(*mark("AC1", ""))).structured
+        gate.reached()
+        gate.open()
+        until(lambda: shop.viewed() == {"AC1"})
+        assert len(shop.facts("pass_recorded")) == 1
+
+
 def test_a_long_red_check_is_picked_up_as_red_once(shop: Shop) -> None:
     gate = Gate(shop, passing=False)
     with shop.connect(TALLYSTICK_ANSWER_S="0.2") as client:

@@ -14,7 +14,7 @@ from tests.simdisk import Fail, Fault, Faulty, Process, SimDisk
 
 IDS = st.integers(0, 2**256 - 1).map(lambda number: f"{number:064x}")
 ANCHORS = st.builds(Anchor, st.integers(1, 2**53 - 1), IDS)
-FOLDER, WRITER = "/home/anchors", "a" * 32
+FOLDER, WRITER = "/user/anchors", "a" * 32
 PATH = f"{FOLDER}/{WRITER}/checkout"
 
 

@@ -25,9 +25,9 @@ class Bench:
     def __init__(self) -> None:
         self.disk = SimDisk()
         self.disk.folders(TOP)
-        self.disk.folders("/home")
+        self.disk.folders("/user")
         self.files = self.disk.process()
-        self.home = Home(self.files, "/home/tallystick")
+        self.home = Home(self.files, "/user/tallystick")
         self.key = self.home.make_key()
         self.writer = self.home.writer(STORE, "/p/.git/tallystick")
         self.path = f"{FOLDER}/{FEATURE}/{self.writer}.jsonl"
@@ -35,7 +35,7 @@ class Bench:
         self.disk.put(self.path, b"".join(self.lines))
 
     def journal(self, fold: Texts | None = None, store: str = STORE) -> FeatureJournal[list[str]]:
-        who = Identities(store, self.writer, Home(self.files, "/home/tallystick"))
+        who = Identities(store, self.writer, Home(self.files, "/user/tallystick"))
         return FeatureJournal(FileLog(self.files, FOLDER, TOP), FEATURE, fold or Texts(), who, FORMAT)
 
     def read(self, checkpoint: Checkpoint | None, fold: Texts) -> FeatureJournal[list[str]]:

@@ -13,13 +13,13 @@ from tallystick.errors import Refusal
 from tallystick.journal.home import Home
 from tests.simdisk import Fail, Fault, Faulty, SimDisk
 
-FOLDER, KEY_FILE = "/home/tallystick", "/home/tallystick/key"
+FOLDER, KEY_FILE = "/user/tallystick", "/user/tallystick/key"
 STORE, PLACE = "5" * 32, "/p/.git/tallystick"
 
 
 def disk() -> SimDisk:
     made = SimDisk()
-    made.folders("/home")
+    made.folders("/user")
     return made
 
 
@@ -99,7 +99,7 @@ def test_a_key_that_may_not_be_read_is_not_seen_and_not_made_anew() -> None:
 
 @pytest.mark.requirement("F5.2")
 def test_a_home_that_cannot_be_written_says_so() -> None:
-    files = Faulty(disk().process(), [Fault(Fail(errno.EROFS), call="mkdir", path="/home")])
+    files = Faulty(disk().process(), [Fault(Fail(errno.EROFS), call="mkdir", path="/user")])
     with pytest.raises(Refusal) as caught:
         Home(files, FOLDER).make_key()
     assert caught.value.code == "home.unwritable"

@@ -20,7 +20,7 @@ from tests.desk import SetClock
 from tests.simdisk import Fail, Fault, Faulty, SimDisk
 from tests.unit.journal.lines import FEATURE, KEY, OTHER_KEY, Texts, commits, record
 
-TOP, FOLDER, HOME = "/p/.git", "/p/.git/tallystick", "/home/tallystick"
+TOP, FOLDER, HOME = "/p/.git", "/p/.git/tallystick", "/user/tallystick"
 BY = By("shell")
 
 
@@ -30,7 +30,7 @@ class Bench:
     def __init__(self) -> None:
         self.disk = SimDisk()
         self.disk.folders(TOP)
-        self.disk.folders("/home")
+        self.disk.folders("/user")
         self.clock = SetClock()
 
     def store(self, version: int = FORMAT, files: Files | None = None, home: str = HOME) -> Store[list[str]]:
@@ -267,7 +267,7 @@ def test_a_store_that_a_newer_version_made_is_left_alone(bench: Bench) -> None:
 def test_a_home_without_a_key_reads_all_and_writes_nothing(bench: Bench) -> None:
     note(bench.store(), "one")
     before = bench.disk.tree("/")
-    stranger = bench.store(home="/home/other")
+    stranger = bench.store(home="/user/other")
     snapshot = stranger.snapshot(FEATURE)
     assert (snapshot.state, snapshot.checkable, snapshot.findings) == (["one"], False, ())
     with pytest.raises(Refusal) as caught:
@@ -280,13 +280,13 @@ def test_a_home_without_a_key_reads_all_and_writes_nothing(bench: Bench) -> None
 def test_two_homes_write_one_feature_and_see_each_other(bench: Bench) -> None:
     mine = bench.store()
     note(mine, "one")
-    Home(bench.disk.process(), "/home/other").make_key()
-    other = bench.store(home="/home/other")
+    Home(bench.disk.process(), "/user/other").make_key()
+    other = bench.store(home="/user/other")
     note(other, "two")
     note(mine, "three")
     note(other, "four")
     assert bench.store().snapshot(FEATURE).state == ["one", "two", "three", "four"]
-    assert bench.store(home="/home/other").snapshot(FEATURE) != bench.store().snapshot("refunds")
+    assert bench.store(home="/user/other").snapshot(FEATURE) != bench.store().snapshot("refunds")
     files = [path for path in bench.disk.tree(f"{FOLDER}/journal/{FEATURE}") if path.endswith(".jsonl")]
     records = [json.loads(line) for path in files for line in bench.disk.content(path).splitlines()]
     assert sorted(one["n"] for one in records) == [1, 2, 3, 4]

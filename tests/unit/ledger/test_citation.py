@@ -363,7 +363,7 @@ def test_kept_bytes_can_be_cited_again_by_their_digest(bench: Bench) -> None:
 def test_nothing_is_kept_while_one_of_several_is_refused(bench: Bench, last: str) -> None:
     bench.put("log.txt", b"x" * 20_000)
     bench.put("empty.txt", b"")
-    bench.refused(f"log.txt ; commit:{COMMIT} ; {last}")
+    assert bench.refused(f"log.txt ; commit:{COMMIT} ; {last}").hint
 
 
 @pytest.mark.requirement("P10")

@@ -245,6 +245,21 @@ def test_a_cancellation_that_comes_too_late_tells_what_happened(jobs: Jobs) -> N
     assert first.result() == ("r-0 done", False)
 
 
+def test_what_follows_an_answer_is_done_for_a_job_that_nobody_waits_for(clock: Clock) -> None:
+    followed: list[bool] = []
+    jobs, work = Jobs(clock, WAIT_S, lambda: followed.append(True)), Work()
+    work.through.release()
+    Caller(jobs, work).result()
+    began(work)
+    assert followed == []
+    first = Caller(jobs, work)
+    began(work)
+    late(first, clock)
+    work.through.release()
+    until(lambda: followed == [True])
+    jobs.close()
+
+
 def test_jobs_run_one_after_the_other_in_their_order(jobs: Jobs) -> None:
     works = [Work() for _ in range(3)]
     callers = []

@@ -135,11 +135,11 @@ def test_the_branch_is_read_from_head(disk: SimDisk, head: bytes, name: str | No
 @pytest.mark.parametrize(
     ("env", "folder"),
     [
-        ({"XDG_STATE_HOME": "/state", "HOME": "/home/a"}, "/state/tallystick"),
-        ({"XDG_STATE_HOME": "", "HOME": "/home/a"}, "/home/a/.local/state/tallystick"),
-        ({"HOME": "/home/a"}, "/home/a/.local/state/tallystick"),
-        ({"XDG_STATE_HOME": "state", "HOME": "/home/a"}, "/home/a/.local/state/tallystick"),
-        ({"XDG_STATE_HOME": "~/state", "HOME": "/home/a"}, "/home/a/.local/state/tallystick"),
+        ({"XDG_STATE_HOME": "/state", "HOME": "/user/a"}, "/state/tallystick"),
+        ({"XDG_STATE_HOME": "", "HOME": "/user/a"}, "/user/a/.local/state/tallystick"),
+        ({"HOME": "/user/a"}, "/user/a/.local/state/tallystick"),
+        ({"XDG_STATE_HOME": "state", "HOME": "/user/a"}, "/user/a/.local/state/tallystick"),
+        ({"XDG_STATE_HOME": "~/state", "HOME": "/user/a"}, "/user/a/.local/state/tallystick"),
     ],
 )
 def test_the_users_half_by_the_rules_of_xdg(env: dict[str, str], folder: str) -> None:
@@ -158,8 +158,8 @@ def test_without_home_the_account_says_where_and_a_relative_home_is_refused() ->
 
 MOUNTS = """\
 20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
-21 20 0:40 / /home rw - nfs4 server:/home rw
-22 21 8:2 / /home/local rw - xfs /dev/sdb rw
+21 20 0:40 / /user rw - nfs4 server:/user rw
+22 21 8:2 / /user/local rw - xfs /dev/sdb rw
 23 20 0:41 / /mnt/with\\040blank rw - fuse.sshfs user@host:/ rw
 24 20 0:42 / /mnt/dav rw - fuseblk /dev/sdc rw
 25 20 0:43 / /mnt/win rw - 9p drvfs rw
@@ -173,9 +173,9 @@ broken line
     ("path", "kind"),
     [
         ("/p", None),
-        ("/home/a/p", "nfs4"),
-        ("/home/local/p", None),
-        ("/homework", None),
+        ("/user/a/p", "nfs4"),
+        ("/user/local/p", None),
+        ("/usernames", None),
         ("/mnt/with blank/p", "fuse.sshfs"),
         ("/mnt/dav/p", "fuseblk"),
         ("/mnt/win", "9p"),
