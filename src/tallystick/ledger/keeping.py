@@ -7,6 +7,7 @@ record, so that keeping them costs no further flush; larger ones become a blob b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from tallystick import canonical
@@ -84,11 +85,20 @@ class Keeper:
 
     def changed(self, criterion: Criterion) -> bool:
         """Whether anything the pass of `criterion` cites has other content now, or is gone."""
-        return any(not self._still(citation) for citation in criterion.citations)
+        return self.look()(criterion)
 
-    def _still(self, citation: Citation) -> bool:
+    def look(self) -> Callable[[Criterion], bool]:
+        """`changed` for many criteria at one moment: each cited file is looked at once, however many cite it."""
+        seen: dict[str, str | None] = {}
+        return lambda criterion: any(not self._still(citation, seen) for citation in criterion.citations)
+
+    def _still(self, citation: Citation, seen: dict[str, str | None]) -> bool:
         if citation.kind == "file":
-            return not self._tree or self._digest(citation.target) == citation.digest
+            if not self._tree:
+                return True
+            if citation.target not in seen:
+                seen[citation.target] = self._digest(citation.target)
+            return seen[citation.target] == citation.digest
         if citation.kind == "commit":
             return self._commits.held(citation.target)
         return True

@@ -99,7 +99,7 @@ class LedgerService:
 
     def shown(self, snapshot: Snapshot[Subjects], thorough: bool = False) -> Shown:
         """The ledger of `snapshot` with states computed from the content of this tree."""
-        changed = self._keeper.changed
+        changed = self._keeper.look()
         rows = tuple(
             (criterion, state_of(criterion, bool(criterion.citations) and criterion.passes and changed(criterion)))
             for criterion in list(ledger_of(snapshot).criteria.values())  # another thread may add one meanwhile

@@ -6,6 +6,7 @@ before it is called, and only its own parser is made.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -61,6 +62,8 @@ def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
             return ended(lambda: serve(*found, env), terminal, lambda: _machine(env))
     from tallystick.faces.cli.call import Streams
 
+    # A command is short: looking for cycles among ten thousand rows as they are made costs more than all it could free.
+    gc.disable()
     return carry_out(argv, terminal, _machine(env), Streams.of_process(), os.getcwd)
 
 
