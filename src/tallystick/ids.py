@@ -13,6 +13,7 @@ from tallystick.errors import Refusal
 from tallystick.limits import ID_CHARACTERS
 
 _FEATURE = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
+_PLAIN = re.compile(r"[\w@%+=:,./-]+\Z")
 _DEVICES = {"con", "prn", "aux", "nul"} | {f"{name}{digit}" for name in ("com", "lpt") for digit in range(10)}
 _UNSAFE_CATEGORIES = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
 #: Characters that reorder or hide text on a terminal or a page.
@@ -66,6 +67,11 @@ def criterion_id(text: str) -> str:
 def folded(text: str) -> str:
     """The form in which two criterion ids are the same id: NFKC, then case folding, then NFKC again."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+def typed(text: str) -> str:
+    """`text` as one word that a person can copy into a shell: quoted wherever a shell would act on it."""
+    return text if _PLAIN.match(text) else "'" + escaped(text).replace("'", "'\\''") + "'"
 
 
 def shown(text: str, most: int = 60) -> str:

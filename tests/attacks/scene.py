@@ -1,6 +1,6 @@
 """What the attacks are played on, and what every one of them is measured by.
 
-`expect_named` holds show after show that an attack is told by `audit`, by `ledger show` and by the next mark of a process that
+`expect_named` holds that an attack is told by `audit`, by `ledger show` and by the next mark of a process that
 opens the store afterwards, and that nothing it claims is counted. `expect_quiet` is its honest twin: no word of alarm.
 """
 

@@ -22,7 +22,7 @@ from tests.simdisk import Faulty, Killed, SimDisk
 TREE = "/shop"
 GIT = f"{TREE}/.git"
 STORE = f"{GIT}/tallystick"
-STATE = "/home/state"
+STATE = "/user/state"
 HOME = f"{STATE}/tallystick"
 HEAD = "a" * 40
 START = 1_700_000_000_000_000_000
@@ -143,7 +143,7 @@ def app(disk: SimDisk, caller: Caller = YOU) -> App:
 def empty() -> SimDisk:
     """A machine with a repository that Tallystick never saw."""
     disk = SimDisk()
-    disk.folders("/home")
+    disk.folders("/user")
     for folder in ("objects", "refs", "info"):
         disk.folders(f"{GIT}/{folder}")
     disk.put(f"{GIT}/HEAD", b"ref: refs/heads/main\n")

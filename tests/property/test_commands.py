@@ -197,7 +197,7 @@ class Commands(RuleBasedStateMachine):
     def clear(self, what: str) -> None:
         """Take away what can be made again, or what only remembers."""
         self.world.stop()
-        self.world.remove("/home/state/tallystick/anchors" if what == "anchors" else f"{self.world.store}/{what}")
+        self.world.remove("/user/state/tallystick/anchors" if what == "anchors" else f"{self.world.store}/{what}")
 
     @rule()
     def move(self) -> None:

@@ -18,7 +18,7 @@ from tests.crash.stage import KILLED, START, Caller, machine, tally
 from tests.property.model import stamp
 from tests.simdisk import Attempt, Fault, Faulty, SimDisk
 
-STATE = "/home/state"
+STATE = "/user/state"
 TREES = ("shop", "side")
 FILES = ("a.txt", "b.txt", "large.txt")
 LARGE = b"all passed\n" * 1700
@@ -50,7 +50,7 @@ class World:
         self.seconds = 0
         self.trees: dict[str, dict[str, bytes]] = {tree: {} for tree in TREES}
         self._servers: dict[str, App] = {}
-        self.disk.folders("/home")
+        self.disk.folders("/user")
         for folder in ("objects", "refs", "info", "worktrees/side"):
             self.disk.folders(f"/a/shop/.git/{folder}")
         self.disk.put("/a/shop/.git/HEAD", b"ref: refs/heads/main\n")

@@ -15,7 +15,7 @@ from tallystick.evidence.checks import CheckPlace, CheckResult, Launch, Plan, ex
 from tallystick.evidence.project import project_tree
 from tallystick.evidence.runners import find_runner
 from tallystick.evidence.verdict import Verdict
-from tallystick.ids import shown
+from tallystick.ids import shown, typed
 from tallystick.journal.blobs import Blobs
 from tallystick.journal.record import Event
 from tallystick.ledger import rules
@@ -104,7 +104,7 @@ class EvidenceService:
                 raise Refusal(
                     "check.no_tests",
                     f"{criterion.id} names no check: it is passed by citing what shows it",
-                    f"tallystick ledger pass {feature} {criterion.id} --evidence PATH",
+                    f"tallystick ledger pass {feature} {typed(criterion.id)} --evidence PATH",
                 )
         if not chosen:
             raise Refusal(

@@ -118,7 +118,7 @@ def _open(one: Open) -> str:
 
 def _note(note: Note) -> str:
     whose = "" if note.ours else ", from another copy"
-    return f"- {note.at[:16]} {note.role}{whose}: {_cut(note.text)}"
+    return f"- {escaped(note.at[:16])} {_cut(note.role, 20)}{whose}: {_cut(note.text)}"
 
 
 def _cut(text: str, most: int = _LINE) -> str:

@@ -6,8 +6,7 @@ record, so that keeping them costs no further flush; larger ones become a blob b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from tallystick import canonical

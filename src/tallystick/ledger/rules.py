@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tallystick.canonical import Json
 from tallystick.errors import Refusal, Where
-from tallystick.ids import criterion_id, folded, shown
+from tallystick.ids import criterion_id, folded, shown, typed
 from tallystick.journal.chain import Finding
 from tallystick.journal.record import Event
 from tallystick.ledger.model import Criterion, Draft, Ledger
@@ -48,7 +48,7 @@ def add(ledger: Ledger, drafts: Sequence[Draft]) -> list[Event]:
             raise Refusal(
                 "criterion.exists",
                 f"{ledger.feature} has the criterion {known.id} already; nothing was added",
-                f"amend it with `tallystick ledger amend {known.id} --text … --reason …`, or choose another id",
+                f"amend it with `tallystick ledger amend {typed(known.id)} --text … --reason …`, or choose another id",
             )
     return [Event("criterion_added", {"criterion": draft.document()}) for draft in drafts]
 

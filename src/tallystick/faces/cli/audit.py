@@ -7,6 +7,7 @@ from tallystick.errors import DONE, LOOK, Refusal
 from tallystick.faces.cli import rows
 from tallystick.faces.cli.call import Call
 from tallystick.faces.cli.setup import mounts
+from tallystick.ids import escaped
 from tallystick.ledger.permissions import denied
 from tallystick.system.place import shared_file_system
 
@@ -49,7 +50,7 @@ def audit(call: Call) -> int:
 
 def _lines(found: Report) -> list[str]:
     lines = [
-        f"  {'look' if finding.grave else 'note'}  {finding.code:<20} {finding.says}"
+        f"  {'look' if finding.grave else 'note'}  {finding.code:<20} {escaped(finding.says)}"
         for finding in found.findings
         if finding.says != NOT_CHECKABLE
     ]

@@ -7,7 +7,7 @@ from tallystick.errors import DONE, LOOK, Refusal
 from tallystick.faces.cli import rows
 from tallystick.faces.cli.call import Call
 from tallystick.faces.cli.terminal import safe
-from tallystick.ids import feature_id, shown
+from tallystick.ids import feature_id, shown, typed
 from tallystick.ledger.model import ledger_of, state_of
 from tallystick.ledger.requirement import is_machine_check, parse
 from tallystick.ledger.service import Receipt
@@ -29,7 +29,7 @@ def init(call: Call) -> int:
         raise Refusal(
             "input.invalid",
             f"{shown(words[-1])} is the ledger of {shown(str(found.feature))}, not of {shown(feature)}",
-            f"tallystick ledger init {found.feature} {words[-1]}",
+            f"tallystick ledger init {typed(str(found.feature))} {typed(words[-1])}",
         )
     receipt = call.app.ledger.freeze(feature_id(feature), found.drafts)
     checkable = sum(1 for draft in found.drafts if _has_check(draft.evidence_required))
@@ -90,7 +90,9 @@ def failing(call: Call) -> int:
     }
     lines = [rows.title(seen.ledger, numbers), "", *rows.table(page, call.terminal)]
     if more:
-        lines.append(f"  … {more} more: tallystick ledger failing {seen.ledger.feature} --after {safe(page[-1][0].id)}")
+        lines.append(
+            f"  … {more} more: tallystick ledger failing {seen.ledger.feature} --after {typed(page[-1][0].id)}"
+        )
     if numbers["stale"]:
         lines.append(f"  {numbers['stale']} to re-run: what they cite has changed")
     call.terminal.answer(document, lines)
@@ -218,7 +220,7 @@ def _has_check(required: tuple[str, ...] | None) -> bool:
 
 
 def _next(feature: str, name: str, state: str, required: list[str] | None) -> str:
-    word = f'"{safe(name)}"' if " " in name else safe(name)
+    word = typed(name)
     if state in ("failing", "stale", "regressed", "elsewhere"):
         if _has_check(tuple(required or ())):
             return f"Next     tallystick check {feature} {word}          runs its check, changes nothing"

@@ -7,6 +7,7 @@ import sys
 from tallystick import __version__
 from tallystick.errors import DONE
 from tallystick.faces.cli.call import Call
+from tallystick.ids import escaped
 from tallystick.journal.record import FORMAT
 from tallystick.system.place import shared_file_system
 
@@ -17,8 +18,8 @@ def init(call: Call) -> int:
     made = app.home.key() is None
     app.home.make_key()
     lines = [
-        f"Key      {app.home.folder}/key, {'made now' if made else 'was there already'}",
-        f"Store    {app.place.store}" + ("" if app.store.id() else ", made with the first criteria"),
+        f"Key      {escaped(app.home.folder)}/key, {'made now' if made else 'was there already'}",
+        f"Store    {escaped(app.place.store)}" + ("" if app.store.id() else ", made with the first criteria"),
     ]
     network = shared_file_system(mounts(call), app.place.store)
     if network is not None:

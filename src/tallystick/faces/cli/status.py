@@ -6,6 +6,7 @@ from tallystick.errors import BROKEN, DONE, LOOK, NOT_DONE, exit_status
 from tallystick.faces.cli import rows
 from tallystick.faces.cli.call import Call
 from tallystick.faces.cli.terminal import bar, safe
+from tallystick.ids import typed
 from tallystick.ledger.service import Shown
 from tallystick.moment import ago
 
@@ -127,7 +128,7 @@ def _next(seen: Shown, numbers: dict[str, int]) -> str:
         return f"tallystick ledger failing {feature}"
     if numbers["stale"]:
         first = next(criterion.id for criterion, state in seen.rows if state == "stale")
-        return f"tallystick ledger get {feature} {safe(first)}"
+        return f"tallystick ledger get {feature} {typed(first)}"
     if numbers["elsewhere"]:
         return f"tallystick ledger show {feature}"
     return "nothing is left to do"
