@@ -8,6 +8,7 @@ proves it. The marker `needs` and the option `--no-skip` stand here too.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -65,6 +66,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield place
     os.environ.clear()
     os.environ.update(before)
+
+
+def pytest_configure() -> None:
+    """Whoever starts the tests in the background may have had Ctrl-C ignored, and what we start would inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
