@@ -28,6 +28,7 @@ _SLICE = len(_ID_MARK) + 64 + len(_MAC_MARK) + 64 + 1  # and the closing quote
 _KEYS = frozenset(("at", "by", "c", "data", "feature", "i", "id", "mac", "n", "prev", "seen", "store", "type", "v"))
 _ALL_KEYS = _KEYS | {"writer"}
 FIRST = "0" * 64
+_decode = json.JSONDecoder().decode
 
 
 class By(NamedTuple):
@@ -141,7 +142,7 @@ def _maker(by: By) -> str:
 def open_line(line: bytes, version: int = FORMAT) -> tuple[Record, str] | Unreadable:
     """The record of one line (without its LF) and its MAC, or why it is none. The MAC is not checked here."""
     try:
-        value = json.loads(line)
+        value = _decode(line.decode("utf-8"))
     except (ValueError, RecursionError):
         return Unreadable("is no JSON", True)
     if not isinstance(value, dict):
@@ -221,11 +222,11 @@ def _typed(value: Mapping[str, Json]) -> tuple[Record, str]:
         value["data"],
     )
     texts = (record.store, record.feature, record.writer, record.prev, record.at, record.by.role, record.type)
-    if not all(type(text) is str for text in (*texts, value["mac"])):
+    if set(map(type, (*texts, value["mac"]))) != {str}:
         raise TypeError
     if type(record.data) is not dict or type(record.seen) is not dict:
         raise TypeError
     numbers = (record.i, record.n, position, count)
-    if not all(type(number) is int and 0 < number <= COUNTER for number in numbers) or position > count:
+    if set(map(type, numbers)) != {int} or min(numbers) <= 0 or max(numbers) > COUNTER or position > count:
         raise ValueError
     return record, value["mac"]

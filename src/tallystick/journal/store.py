@@ -67,7 +67,7 @@ class Store(Generic[S]):
         version: int = FORMAT,
         born: Callable[[], None] = lambda: None,
     ) -> None:
-        """`born` runs once, in the process that makes the store, before its first record."""
+        """`born` runs before the store is made, in the process that makes it; again where that came to nothing."""
         self._files = files
         self._journals = Journals(files, root.folder, log, home, fold, version)
         self._log = log
@@ -194,9 +194,9 @@ class Store(Generic[S]):
     def _make(self) -> None:
         if self.id() is not None:
             return
+        self._born()  # first: whoever dies or is refused here leaves no store that would never be seen to
         text = f"tallystick {self._version} {new_store_id()}\n".encode()
-        if create_once(self._files, f"{self.root.folder}/store-id", text, beside=spare(self._spares)):
-            self._born()
+        create_once(self._files, f"{self.root.folder}/store-id", text, beside=spare(self._spares))
         self._journals.exchanged()
 
     def _commit(
@@ -207,12 +207,17 @@ class Store(Generic[S]):
         notes: tuple[str, ...],
     ) -> Committed[A]:
         lock = self._lock(journal.feature)
-        lock.acquire()
+        lock.acquire(lambda: self._catch_up(journal))
         try:
             with self._mutex:
                 return self._commit_locked(journal, by, decide, notes)
         finally:
             lock.release()
+
+    def _catch_up(self, journal: FeatureJournal[T]) -> None:
+        """Take in what others write while they hold the lock, so that less is left to do once it is ours."""
+        with self._mutex:
+            self._journals.refresh(journal)
 
     def _commit_locked(
         self,

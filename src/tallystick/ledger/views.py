@@ -222,7 +222,9 @@ def exclude(files: Files, common: str) -> Callable[[], None]:
             return
         try:
             old = read_file(files, path, INPUT_FILE) or b""
-        except Refusal:  # what is no file is nothing that git reads either
+            make_folders(files, os.path.dirname(path), 0o755)
+            bits = files.stat(path).st_mode & 0o777 if old else 0o644
+        except (Refusal, OSError):  # what is no file is nothing that git reads either
             return
         lines = old.decode("utf-8", "surrogateescape").splitlines()
         missing = [line for line in EXCLUDED if line not in lines]
@@ -230,7 +232,6 @@ def exclude(files: Files, common: str) -> Callable[[], None]:
             return
         end = b"" if not old or old.endswith(b"\n") else b"\n"
         added = "".join(f"{line}\n" for line in ["# views of tallystick, made from its journal", *missing])
-        make_folders(files, os.path.dirname(path), 0o755)
-        replace_file(files, path, old + end + added.encode(), mode=0o644, sync=True, beside=f"{path}.tallystick.tmp")
+        replace_file(files, path, old + end + added.encode(), mode=bits, sync=True, beside=f"{path}.tallystick.tmp")
 
     return write

@@ -120,8 +120,6 @@ class Jobs:
         import threading
 
         with self._mutex:
-            if self._closing:
-                raise interrupted()
             now = self._clock.monotonic()
             self._forget_the_old(now)
             job = self._jobs.get(key)

@@ -132,7 +132,13 @@ class Tools:
         known = self._receipts.find(name, arguments, context)
         if known is not None:
             return answers.again(known)
-        result = work()
+        try:
+            result = work()
+        except Refusal:
+            known = self._receipts.find(name, arguments, context)
+            if known is None:
+                raise
+            return answers.again(known)  # the first call got through while this one was on its way
         if "running" not in (result.structured or {}):
             self._receipts.keep(name, arguments, context, result)
         return result

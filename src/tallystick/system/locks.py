@@ -8,6 +8,7 @@ lock twice in a row while somebody waits steps back once, else one busy process 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Protocol
 
 from tallystick.errors import Refusal, Where
@@ -36,7 +37,7 @@ class Clock(Protocol):
 class Lock:
     """The lock file `path`, kept open between uses. Not for two threads at once; each thread takes its own."""
 
-    __slots__ = ("_clock", "_fd", "_files", "_held_last", "_identity", "_path", "_wait")
+    __slots__ = ("_clock", "_fd", "_files", "_held_last", "_identity", "_meanwhile", "_path", "_wait")
 
     def __init__(self, files: Files, path: str, clock: Clock, wait_s: float) -> None:
         self._files = files
@@ -46,9 +47,14 @@ class Lock:
         self._fd = -1
         self._identity = (0, 0)
         self._held_last = False
+        self._meanwhile: Callable[[], object] = lambda: None
 
-    def acquire(self) -> None:
-        """Hold the lock when this returns. Raises `Refusal` "lock.busy" with the holder's pid after the wait."""
+    def acquire(self, meanwhile: Callable[[], object] = lambda: None) -> None:
+        """Hold the lock when this returns. Raises `Refusal` "lock.busy" with the holder's pid after the wait.
+
+        `meanwhile` is called between two tries: what can be done without the lock is done while somebody else has it.
+        """
+        self._meanwhile = meanwhile
         try:
             self._take()
             holder, waiter = self._signatures()
@@ -132,6 +138,7 @@ class Lock:
                     "wait for that process or end it, then repeat the command",
                     Where(self._path),
                 )
+            self._meanwhile()
             # Jitter from the process id and the clock keeps sixteen waiters from knocking in step.
             jitter = (os.getpid() * 7919 + self._clock.now() // 1000) % 1000 / 1000
             self._clock.pause((_PAUSE_S if waited < _LONG_WAIT_S else _LONG_PAUSE_S) * (0.5 + jitter))
