@@ -21,6 +21,8 @@ _LONG_PAUSE_S = 0.004
 #: A wait that is longer is no crowd: somebody is slow or stopped, and there is no hurry to notice the end.
 _LONG_WAIT_S = 0.25
 _STEP_BACK_S = 0.0004
+#: Often enough that little is left to do under the lock, seldom enough that fifteen who wait leave one room to work.
+_MEANWHILE_EVERY = 12
 _FIELD = 12
 _NOBODY = b"%-11d\n" % 0
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -52,7 +54,7 @@ class Lock:
     def acquire(self, meanwhile: Callable[[], object] = lambda: None) -> None:
         """Hold the lock when this returns. Raises `Refusal` "lock.busy" with the holder's pid after the wait.
 
-        `meanwhile` is called between two tries: what can be done without the lock is done while somebody else has it.
+        `meanwhile` is called now and then between two tries: what can be done without the lock is done while somebody else has it.
         """
         self._meanwhile = meanwhile
         try:
@@ -125,7 +127,7 @@ class Lock:
         return holder
 
     def _wait_for(self) -> None:
-        begun = self._clock.monotonic()
+        begun, tries = self._clock.monotonic(), 0
         self._files.pwrite(self._fd, b"%-11d\n" % os.getpid(), _FIELD)
         while not self._files.try_lock(self._fd):
             waited = self._clock.monotonic() - begun
@@ -138,7 +140,9 @@ class Lock:
                     "wait for that process or end it, then repeat the command",
                     Where(self._path),
                 )
-            self._meanwhile()
+            tries += 1
+            if tries % _MEANWHILE_EVERY == 0:
+                self._meanwhile()
             # Jitter from the process id and the clock keeps sixteen waiters from knocking in step.
             jitter = (os.getpid() * 7919 + self._clock.now() // 1000) % 1000 / 1000
             self._clock.pause((_PAUSE_S if waited < _LONG_WAIT_S else _LONG_PAUSE_S) * (0.5 + jitter))
