@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from tallystick import errors, limits  # the yard runs from the tree, nothing is installed
 from tallystick.faces.cli.commands import COMMANDS, COMMON, EXIT_STATUSES, Argument, Command
+from tallystick.mcp.catalogue import OFFERED, TOOLS
 
 _MARKED = re.compile(r"(<!-- generated: (?P<name>[\w-]+) -->\n).*?(<!-- end of (?P=name) -->)", re.S)
 _OPENING = re.compile(r"<!-- generated: ([\w-]+) -->")
@@ -124,6 +125,17 @@ def _typed(argument: Argument) -> str:
     return " ".join([*(flag for flag in argument.flags if flag.startswith("-")), *([value] if value else [])])
 
 
+def _tools() -> str:
+    rows = []
+    for tool in TOOLS.values():
+        wanted = tool.input_schema["required"]
+        arguments = ", ".join(name if name in wanted else f"[{name}]" for name in tool.input_schema["properties"])
+        roles = [role for role, offered in OFFERED.items() if tool.name in offered]
+        who = "all" if len(roles) == len(OFFERED) else ", ".join(roles)
+        rows.append((f"`{tool.name}`", arguments, tool.description, who))
+    return _table(("tool", "arguments", "does", "roles"), rows)
+
+
 def _common() -> str:
     return _table(("option", "means"), [(f"`{_typed(row)}`", str(row.options["help"])) for row in COMMON])
 
@@ -139,4 +151,5 @@ PARTS: dict[str, Callable[[], str]] = {
     "common-options": _common,
     "exit-statuses": _statuses,
     "test-groups": _groups,
+    "tools": _tools,
 }

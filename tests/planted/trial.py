@@ -18,7 +18,7 @@ from tests.planted.plants import Plant
 from yard.console import ROOT
 
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", ".git", ".dev", "node_modules")
-_TESTS_FAILED = 1
+_TESTS_FAILED, _NO_END = 1, -1
 #: Long enough for a busy machine; a trial takes seconds.
 _LIMIT_S = 300
 
@@ -56,9 +56,12 @@ def run(place: Path, tests: Iterable[str]) -> Ran:
     """Run `tests` in the copy. Chance is fixed (as on the server), so that what is found is found every time."""
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTEST_ADDOPTS")}
     words = [sys.executable, "-m", "pytest", "-q", "-rf", "--tb=short", *dict.fromkeys(tests)]
-    ran = subprocess.run(
-        words, cwd=place, env={**kept, "CI": "1"}, capture_output=True, text=True, timeout=_LIMIT_S, check=False
-    )
+    try:
+        ran = subprocess.run(
+            words, cwd=place, env={**kept, "CI": "1"}, capture_output=True, text=True, timeout=_LIMIT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Ran(_NO_END, (), f"it did not end within {_LIMIT_S} s")
     lines = ran.stdout.splitlines()
     failed = tuple(line.removeprefix("FAILED ").partition(" - ")[0] for line in lines if line.startswith("FAILED "))
     return Ran(ran.returncode, failed, ran.stdout + ran.stderr)

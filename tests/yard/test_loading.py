@@ -26,7 +26,7 @@ HEAVY = (
 
 #: What the standard library loads for `re`, `json`, `enum` and `typing`; no start comes without these.
 FOUNDATION = {
-    "__future__", "collections", "contextlib", "copyreg", "enum", "functools", "genericpath", "itertools", "json",
+    "__future__", "collections", "contextlib", "copyreg", "enum", "functools", "gc", "genericpath", "itertools", "json",
     "keyword", "operator", "os", "posixpath", "re", "reprlib", "stat", "types", "typing", "warnings",
 }  # fmt: skip
 DIGESTS = {"hashlib", "hmac", "unicodedata"}

@@ -21,6 +21,7 @@ from tallystick.journal.subjects import Subjects
 from tallystick.ledger.model import ledger_of
 from tallystick.limits import INPUT_FILE
 from tallystick.system.durable import make_folders, read_file, replace_file
+from tallystick.system.faults import explained
 from tallystick.system.files import Files
 from tallystick.system.locks import Clock, Lock
 
@@ -210,6 +211,23 @@ def shown_path(feature: str) -> str:
     return f".agent/tasks/{feature}/feature_list.json"
 
 
+def _list_views(files: Files, path: str) -> None:
+    """Add our lines to git's list of ignored files, which keeps every byte and bit it had."""
+    old = read_file(files, path, INPUT_FILE)
+    lines = (old or b"").decode("utf-8", "surrogateescape").splitlines()
+    missing = [line for line in EXCLUDED if line not in lines]
+    if missing:
+        make_folders(files, os.path.dirname(path), 0o755)
+        try:
+            bits = 0o644 if old is None else files.stat(path).st_mode & 0o777
+        except OSError as error:
+            raise explained(error, path, "looking there") from error
+        end = b"" if not old or old.endswith(b"\n") else b"\n"
+        added = "".join(f"{line}\n" for line in ["# views of tallystick, made from its journal", *missing])
+        data = (old or b"") + end + added.encode()
+        replace_file(files, path, data, mode=bits, sync=True, beside=f"{path}.tallystick.tmp")
+
+
 def exclude(files: Files, common: str) -> Callable[[], None]:
     """What the process that makes a store does for its views: list them in the common dir's `info/exclude`."""
 
@@ -218,20 +236,11 @@ def exclude(files: Files, common: str) -> Callable[[], None]:
             return
         # A link is followed inside git's own folder; one that leads elsewhere is somebody else's file and stays.
         path = files.realpath(f"{common}/info/exclude")
-        if not path.startswith(f"{common}/"):
-            return
-        try:
-            old = read_file(files, path, INPUT_FILE) or b""
-            make_folders(files, os.path.dirname(path), 0o755)
-            bits = files.stat(path).st_mode & 0o777 if old else 0o644
-        except (Refusal, OSError):  # what is no file is nothing that git reads either
-            return
-        lines = old.decode("utf-8", "surrogateescape").splitlines()
-        missing = [line for line in EXCLUDED if line not in lines]
-        if not missing:
-            return
-        end = b"" if not old or old.endswith(b"\n") else b"\n"
-        added = "".join(f"{line}\n" for line in ["# views of tallystick, made from its journal", *missing])
-        replace_file(files, path, old + end + added.encode(), mode=bits, sync=True, beside=f"{path}.tallystick.tmp")
+        if path.startswith(f"{common}/"):
+            try:
+                _list_views(files, path)
+            except Refusal as refusal:
+                if refusal.code not in ("store.place", "input.unreadable", "input.too_large"):
+                    raise  # else there is no file there, nor one that git would read
 
     return write

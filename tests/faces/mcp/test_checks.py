@@ -171,6 +171,22 @@ def test_a_criterion_that_was_amended_meanwhile_takes_nothing_from_the_run(shop:
     assert shop.facts("run_recorded") == []
 
 
+def test_a_call_after_an_amendment_is_a_new_question(shop: Shop) -> None:
+    gate = Gate(shop)
+    with shop.connect("verifier", TALLYSTICK_ANSWER_S="0.2") as client, shop.connect() as spec:
+        freeze(spec, criterion("AC1", gate.check))
+        assert "running" in accepted(client.call(*mark("AC1", ""))).structured
+        gate.reached()
+        change = {"feature": FEATURE, "criterion": "AC1", "change": {"text": "more than that"}, "reason": "agreed"}
+        accepted(spec.call("amend", change))
+        gate.open()
+        told = accepted(client.call(*mark("AC1", ""))).structured
+        gate.reached()
+        gate.open()
+        until(lambda: get(client, "AC1")["passes"] is True)
+    assert [run["run"] for run in shop.facts("run_recorded")] == [told["running"]]
+
+
 # Checks that take long.
 
 
@@ -247,6 +263,28 @@ def test_checks_of_one_connection_run_one_after_the_other(shop: Shop) -> None:
 
 
 # Retries.
+
+
+def test_a_retry_of_a_call_that_was_told_to_come_again_is_not_told_so_for_ever(shop: Shop) -> None:
+    gate = Gate(shop)
+    with shop.connect(TALLYSTICK_ANSWER_S="0.2") as client:
+        freeze(client, criterion("AC1", gate.check))
+        assert "running" in client.begin(*mark("AC1", ""), tool_use_id="toolu_1").answer().structured
+        gate.reached()
+        gate.open()
+        until(lambda: get(client, "AC1")["passes"] is True)
+        receipt = accepted(client.begin(*mark("AC1", ""), tool_use_id="toolu_1").answer()).structured
+        assert (receipt["passes"], receipt["again"]) == (True, True)
+
+
+@pytest.mark.parametrize("checked", [True, False], ids=["run", "cited"])
+def test_retries_that_overtake_the_first_call_get_its_receipt(shop: Shop, checked: bool) -> None:
+    with shop.connect() as client:
+        freeze(client, criterion("AC1", *(["run: true"] if checked else [])))
+        pending = client.begin_all([mark("AC1")] * 12, tool_use_id="toolu_1")
+        told = [accepted(one.answer()).structured.get("again", False) for one in pending]
+        assert told.count(False) == 1
+    assert len(shop.facts("pass_recorded")) == 1
 
 
 @pytest.mark.parametrize("checked", [True, False], ids=["run", "cited"])

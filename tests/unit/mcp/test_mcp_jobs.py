@@ -59,11 +59,17 @@ class Work:
 class Caller:
     """One call in a thread of its own. `cancel` is what a client's cancellation does."""
 
-    def __init__(self, jobs: Jobs, work: Work, key: str = "AC1") -> None:
+    def __init__(self, jobs: Jobs, work: Work, key: str = "AC1", asked: Callable[[], None] = lambda: None) -> None:
+        """`asked` is called each time the job asks whether the call was cancelled."""
         self.cancelled = False
         self.told: list[float] = []
         self.outcome: tuple[ToolResult, bool] | Running | Exception | None = None
-        context = CallContext(1, "", "c", "1", "", "", lambda: self.cancelled, lambda done, *_: self.told.append(done))
+
+        def cancelled() -> bool:
+            asked()
+            return self.cancelled
+
+        context = CallContext(1, "", "c", "1", "", "", cancelled, lambda done, *_: self.told.append(done))
         self._thread = threading.Thread(target=self._run, args=(jobs, key, context, work))
         self._thread.start()
 
@@ -177,6 +183,22 @@ def test_who_was_told_to_come_again_finds_it_although_another_has_taken_it(jobs:
     assert second.result() == ("r-0 done", True)
     assert Caller(jobs, work).result() == ("r-0 done", True)
     assert work.times == 1
+
+
+def test_a_job_that_ends_at_the_very_deadline_is_answered(jobs: Jobs, clock: Clock) -> None:
+    work = Work()
+
+    def just_now() -> None:
+        if clock.seconds >= WAIT_S:
+            job = jobs._jobs["AC1"]
+            work.through.release()
+            until(job.done.is_set)
+
+    caller = Caller(jobs, work, asked=just_now)
+    began(work)
+    clock.seconds += WAIT_S
+    assert caller.result() == ("r-0 done", False)
+    assert jobs._jobs == {}
 
 
 def test_two_calls_share_one_run(jobs: Jobs) -> None:
