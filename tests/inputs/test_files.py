@@ -3,6 +3,7 @@ never taken for an empty one, is never overwritten, and that a refusal leaves ev
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from collections.abc import Callable
@@ -10,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.system.files import OsFiles
 from tests.desk import FEATURE, Desk
 from tests.inputs.commands import COUNTING, MORE, READING, WAYS_OUT, WRITING
+from tests.simdisk import Fail, Fault, Faulty
 
 LOOK = 8
 JUNK = (b"", b"\0" * 600, b"hello\n", b"\xff\xfe\x00", b"{}\n", b"x" * 20_000)
@@ -381,6 +384,28 @@ def test_a_list_of_ignored_files_that_is_a_link_stays_a_link(empty: Desk) -> Non
         empty.freeze()
         assert path.is_symlink()
         assert (target.read_bytes() != before) is grows
+
+
+@pytest.mark.requirement("P16")
+def test_a_list_of_ignored_files_keeps_its_bits(empty: Desk) -> None:
+    path = empty.put(".git/info/exclude", "*.log\n")
+    path.chmod(0o600)
+    empty.freeze()
+    assert (path.stat().st_mode & 0o777, b"/.agent/tasks/" in path.read_bytes()) == (0o600, True)
+
+
+@pytest.mark.requirement("F5.19", "P2")
+def test_a_list_of_ignored_files_that_could_not_be_written_is_written_the_next_time(empty: Desk) -> None:
+    full = Faulty(OsFiles(), [Fault(Fail(errno.ENOSPC), call="write", path="exclude")])
+    assert empty.run("ledger", "init", FEATURE, "criteria.md", files=full).status == 1
+    empty.freeze()
+    assert b"/.agent/tasks/*/feature_list.json\n" in (empty.folder / ".git" / "info" / "exclude").read_bytes()
+
+
+def test_where_gits_folder_for_it_is_none_nobody_is_stopped(empty: Desk) -> None:
+    empty.put(".git/info", "a file")
+    empty.freeze()
+    assert (empty.folder / ".git" / "info").read_bytes() == b"a file"
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe"])

@@ -54,7 +54,8 @@ class Lock:
     def acquire(self, meanwhile: Callable[[], object] = lambda: None) -> None:
         """Hold the lock when this returns. Raises `Refusal` "lock.busy" with the holder's pid after the wait.
 
-        `meanwhile` is called now and then between two tries: what can be done without the lock is done while somebody else has it.
+        `meanwhile` is called now and then between two tries: what can be done without the lock is done while somebody
+        else has it.
         """
         self._meanwhile = meanwhile
         try:

@@ -1,4 +1,5 @@
-"""Holds what `tallystick ledger` tells a person: what makes criteria provable, and what of the failing list is a count."""
+"""Holds what `tallystick ledger` tells a person: what makes criteria provable, and what of the failing list is only
+a count."""
 
 from __future__ import annotations
 
