@@ -14,7 +14,7 @@ import pytest
 from tests.desk import FEATURE, Desk, changes
 from tests.inputs.commands import COUNTING, MORE, READING, WAYS_OUT
 
-ROUNDS, SEEDS = 12, 12
+ROUNDS, SEEDS = 10, 5
 
 
 def _files(desk: Desk) -> list[Path]:
