@@ -62,10 +62,6 @@ def _place_at(files: Files, at: str) -> Place | None:
     if _is_git_folder(files, at):
         if os.path.basename(at) == ".git":
             return Place(os.path.dirname(at), at, at, os.path.join(at, "tallystick"), "git")
-        if _exists(files, os.path.join(at, "commondir")):
-            raise Refusal(
-                "store.place", f"{at} is git's own folder of a linked worktree", "go to the worktree, or give --root"
-            )
         return Place("", at, at, os.path.join(at, "tallystick"), "bare")
     if _exists(files, os.path.join(at, ".tallystick", "store", "store-id")):
         return Place(at, "", "", os.path.join(at, ".tallystick", "store"), "plain")
