@@ -15,7 +15,7 @@ from tests.crash.stage import tally
 from tests.crash.verdict import Judge
 from tests.simdisk import Fault, Faulty, Kill, SimDisk
 
-SEEDS = 6
+SEEDS = 4
 
 
 @pytest.mark.requirement("P1", "P2")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from tallystick.errors import CODES
-from tests.crash.moments import changes
+from tests.crash.moments import changes, telling
 from tests.crash.scenes import PASS, READING, VIEW, WRITING, Scene, named, worked
 from tests.crash.stage import HOME, TREE, Answer, on, tally
 from tests.crash.verdict import Judge
@@ -38,7 +38,7 @@ def failures(scene: Scene) -> Iterator[tuple[Fault, Call, bool]]:
     log, there = log_of(scene).log, scene.disk.tree()
     as_json = itertools.cycle((False, True))
     seen: set[tuple[str, str, object]] = set()
-    for nth, call in enumerate(log, 1):
+    for nth, call in telling(log):
         ways = [action for action in WAYS[call.name] if not isinstance(action, Kill)]
         for turn in range(min(len(ways), scene.ways)):
             action = ways[(nth * scene.ways + turn) % len(ways)]

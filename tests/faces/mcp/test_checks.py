@@ -509,9 +509,10 @@ def test_a_check_that_hangs_is_left_running_and_can_be_ended(shop: Shop) -> None
     assert shop.viewed() == {"AC2"}
 
 
-@pytest.mark.parametrize("wait", ["-1", "46", "soon", "nan"])
-def test_a_wait_for_answers_that_is_none_is_one_line(shop: Shop, wait: str) -> None:
-    said = shop.at(shop.folder, {"TALLYSTICK_ANSWER_S": wait}).tally("mcp")
+@pytest.mark.parametrize("wait", ["-1", "61", "soon", "nan"])
+@pytest.mark.parametrize("name", ["TALLYSTICK_ANSWER_S", "TALLYSTICK_LOCK_WAIT_S"])
+def test_a_wait_that_is_none_is_told_at_the_start_in_one_line(shop: Shop, name: str, wait: str) -> None:
+    said = shop.at(shop.folder, {name: wait}).tally("mcp")
     assert (said.status, said.out) == (2, "")
-    assert "TALLYSTICK_ANSWER_S" in said.err
+    assert name in said.err
     assert "Traceback" not in said.err

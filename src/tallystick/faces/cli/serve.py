@@ -19,7 +19,7 @@ from tallystick.mcp.stdio import serve as carry
 from tallystick.mcp.toolset import ServerInfo
 from tallystick.system.files import OsFiles
 from tallystick.system.place import find_place, home_folder
-from tallystick.waits import answer_wait
+from tallystick.waits import answer_wait, lock_wait
 
 if TYPE_CHECKING:
     from tallystick.faces.cli.call import Call
@@ -45,7 +45,8 @@ def serve(role: str, root: str | None, env: Mapping[str, str]) -> int:
         raise Refusal("usage", f"there is no role {shown(role)}", f"one of {', '.join(sorted(ROLES))}")
     session, wait = env.get("CLAUDE_CODE_SESSION_ID", ""), answer_wait(env)
     files, folder = OsFiles(), root or os.getcwd()
-    find_place(files, folder)  # what cannot be served is told now, not at the first call
+    lock_wait(env)  # what cannot be served is told now, not at the first call
+    find_place(files, folder)
 
     def opened() -> Toolset:
         from tallystick.journal.record import By
