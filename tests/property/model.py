@@ -101,6 +101,14 @@ class Model:
         """A model that goes its own way."""
         return copy.deepcopy(self)
 
+    def with_feature(self, name: str, state: Feature | None) -> Model:
+        """The same, but for one feature, which is as in `state` (None: it was never recorded)."""
+        other = self.copy()
+        other.features.pop(name, None)
+        if state is not None:
+            other.features[name] = copy.deepcopy(state)
+        return other
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Model) and self.table() == other.table()
 

@@ -151,7 +151,7 @@ class World:
             receipt = acts[act]()
         except Refusal as refusal:
             return End(refusal.code)
-        return End("", "; ".join((*receipt.notes, *ledger.finish())))
+        return End("", "; ".join((*receipt.notes, *app.due.finish())))
 
     def stop(self) -> None:
         """The servers end."""
