@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from benchmarks import commands, crowd, marks, replay, server, tokens
+from benchmarks import changes, commands, crowd, marks, replay, server, tokens
 from benchmarks.scene import ROOT, SLOWER, scene
 from benchmarks.table import Machine, Row, as_json, as_text, holds, say
 from benchmarks.timing import Sample, in_turn
@@ -26,6 +26,7 @@ PARTS: dict[str, Callable[[], list[Row]]] = {
     "crowd": crowd.rows,
     "commands": commands.rows,
     "replay": replay.rows,
+    "changes": changes.rows,
     "server": server.rows,
     "tokens": tokens.rows,
 }

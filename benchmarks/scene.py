@@ -122,7 +122,7 @@ def names(amount: int, start: int = 0) -> list[str]:
 def freeze(app: App, feature: str, amount: int) -> None:
     """A ledger of so many criteria, its view written."""
     app.ledger.freeze(feature, [Draft(name, f"criterion {name} does what it says") for name in names(amount)])
-    app.ledger.finish()
+    app.due.finish()
 
 
 def pass_many(at: Scene, feature: str, criteria: Sequence[str], files: Sequence[str]) -> None:
@@ -130,7 +130,7 @@ def pass_many(at: Scene, feature: str, criteria: Sequence[str], files: Sequence[
     app = at.app(UnsyncedFiles())
     for number, name in enumerate(criteria):
         app.ledger.mark_pass(feature, name, files[number % len(files)])
-    app.ledger.finish()
+    app.due.finish()
 
 
 def fail_many(at: Scene, feature: str, amount: int, records: int) -> None:
@@ -138,4 +138,4 @@ def fail_many(at: Scene, feature: str, amount: int, records: int) -> None:
     app = at.app(UnsyncedFiles())
     for number in range(records):
         app.ledger.mark_failure(feature, f"AC{number % amount}", "assert 2 == 1, in the cart")
-    app.ledger.finish()
+    app.due.finish()

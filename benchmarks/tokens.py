@@ -125,7 +125,7 @@ def _filled(at: Scene, size: int) -> App:
         tools = Tools(app, "solo", 60.0)
         text = f"the coupon table is seeded in conftest.py; the rounding of totals is in src/money.py ({number})"
         tools.call("note", {"feature": FEATURE, "text": text}, _context(text))
-    app.ledger.finish()
+    app.due.finish()
     return app
 
 

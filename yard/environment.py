@@ -26,10 +26,12 @@ _STAMP = HOME / "venv" / "installed.json"
 def launcher(folder: Path = HOME) -> Path:
     """Writes `tallystick` into `folder`: the real command line, run straight from `src`. Returns its path.
 
-    Python runs isolated (-I): a file in the folder where the command is called can never be imported by accident.
+    Python runs isolated (-I): a file in the folder where the command is called can never be imported by accident. The
+    one library that is read late comes from this Python, or from the environment of the tools where that was made.
     """
+    library = f"{HOME}/venv/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
     start = (
-        f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); "
+        f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); sys.path.append({library!r}); "
         "from tallystick.faces.cli.main import run; sys.exit(run())"
     )
     folder.mkdir(exist_ok=True)

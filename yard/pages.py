@@ -17,7 +17,8 @@ from yard.groups import GROUPS
 sys.path.insert(0, str(ROOT / "src"))
 
 from tallystick import errors, limits  # the yard runs from the tree, nothing is installed
-from tallystick.faces.cli.commands import COMMANDS, COMMON, EXIT_STATUSES, Argument, Command
+from tallystick.faces.cli.commands import COMMANDS, COMMON, EXIT_STATUSES
+from tallystick.faces.cli.table import Argument, Command
 from tallystick.mcp.catalogue import OFFERED, TOOLS
 
 _MARKED = re.compile(r"(<!-- generated: (?P<name>[\w-]+) -->\n).*?(<!-- end of (?P=name) -->)", re.S)
@@ -28,6 +29,8 @@ _COUNTS = {
     "NESTING": "levels",
     "CRITERIA": "",
     "REQUIREMENTS": "",
+    "TASKS": "",
+    "TASK_ENTRIES": "",
     "PAGE_ROWS": "rows",
     "COUNTER": "",
     "COUNTER_JUMP": "",

@@ -81,11 +81,44 @@ def _official_client() -> str:
     return "" if there else "the package mcp is not installed; python3 dev.py test faces fetches it"
 
 
+def _scan_library() -> str:
+    there = importlib.util.find_spec("detect_secrets") is not None
+    return "" if there else "the package detect-secrets is not installed; python3 dev.py test unit fetches it"
+
+
 def _read_only_mounts() -> str:
     if sys.platform != "linux":
         return "mount spaces are of Linux only"
     return (
         "" if _answers("unshare", "-m", "mount", "--bind", "-o", "ro", "/tmp", "/tmp") else "mounting is not permitted"
+    )
+
+
+def _bubblewrap() -> str:
+    absent = _programs("bwrap")
+    if absent:
+        return absent
+    works = _answers(str(program("bwrap")), "--ro-bind", "/", "/", "--proc", "/proc", "--unshare-net", "true")
+    return "" if works else "no namespaces can be made here"
+
+
+def _landlock() -> str:
+    if sys.platform != "linux":
+        return "Landlock is of Linux only"
+    import ctypes
+
+    version: int = ctypes.CDLL(None).syscall(444, None, 0, 1)
+    if version < 3:
+        return f"the kernel's Landlock is of version {version}"
+    works = _answers("unshare", "-n", "true") or _answers("unshare", "-Urn", "true")
+    return "" if works else "no namespaces can be made here"
+
+
+def _another_user() -> str:
+    if sys.platform != "linux" or os.geteuid() != 0:
+        return "only root can become somebody else"
+    return _programs("unshare", "setpriv", "mount") or (
+        "" if _answers("unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt") else "mounting is not permitted"
     )
 
 
@@ -101,6 +134,10 @@ PROBES: dict[str, Callable[[], str]] = {
     "node": _node,
     "node packages": _node_packages,
     "official client": _official_client,
+    "scan library": _scan_library,
+    "bubblewrap": _bubblewrap,
+    "landlock": _landlock,
+    "another user": _another_user,
 }
 
 

@@ -13,6 +13,8 @@ from tallystick.journal.record import Record
 from tallystick.journal.recovery import restore_store_id
 from tallystick.wiring import App
 
+#: Records of outputs, whose bytes may lie beside the journal.
+OUTPUTS = ("output_saved", "output_adopted")
 NOT_CHECKABLE = "not checkable here: this home has no key (`tallystick init` makes one)"
 
 
@@ -79,19 +81,25 @@ def _feature(app: App, feature: str) -> tuple[int, list[Finding]]:
     wanted: dict[str, str] = {}
     counted = 0
 
-    def visit(record: Record, _ours: bool) -> None:
+    def visit(record: Record, ours: bool) -> None:
         nonlocal counted
         counted += 1
         for one in record.data.get("evidence", ()):
             if one.get("blob"):
-                wanted[one["digest"]] = record.data["criterion"]
+                wanted[one["digest"]] = f"the kept evidence of {record.data['criterion']}"
+        if ours and record.type in OUTPUTS and record.data.get("kept"):
+            wanted[record.data["sha256"]] = f"the kept output {record.data['file']}"
+        if ours and record.type == "phase_ended" and record.data.get("files_kept"):
+            wanted[record.data["files_kept"]] = f"the list of files that {record.data['phase']} changed"
+        if ours and record.type == "phase_started" and (record.data.get("found") or {}).get("kept"):
+            wanted[record.data["found"]["kept"]] = "the manifest that was taken over"
 
     app.store.history(feature, visit)
-    for digest, criterion in wanted.items():
+    for digest, thing in wanted.items():
         broken = app.store.blobs.broken(digest)
         if broken is not None:
             file = broken.where.file if broken.where else None
-            says = f"{feature}: the kept evidence of {criterion} is not whole: {broken.message}"
+            says = f"{feature}: {thing} is not whole: {broken.message}"
             findings.append(Finding("blob.changed", says, file, mark=f"blob/{feature}/{digest}"))
     return counted, findings
 

@@ -66,10 +66,15 @@ def hasher() -> Hash:
 
 def git_object(kind: str, data: bytes, length: int) -> str:
     """The id git gives an object of these bytes: SHA-1 where ids have `length` 40, SHA-256 where they have 64."""
-    head = f"{kind} {len(data)}\0".encode()
-    if length == 64:
-        return hashlib.sha256(head + data).hexdigest()
-    return hashlib.sha1(head + data, usedforsecurity=False).hexdigest()
+    running = git_hasher(kind, len(data), length)
+    running.update(data)
+    return running.hexdigest()
+
+
+def git_hasher(kind: str, size: int, length: int) -> Hash:
+    """The same for an object of `size` bytes that is read in pieces."""
+    head = f"{kind} {size}\0".encode()
+    return hashlib.sha256(head) if length == 64 else hashlib.sha1(head, usedforsecurity=False)
 
 
 def mac(key: bytes, purpose: str, text: str) -> str:

@@ -13,24 +13,51 @@ from tallystick.evidence.model import SUBJECT as RUNS
 from tallystick.evidence.model import RunsFold
 from tallystick.handoff.notes import SUBJECT as NOTES
 from tallystick.handoff.notes import NotesFold
+from tallystick.journal.due import Due
 from tallystick.journal.home import Home
 from tallystick.journal.log import FileLog
 from tallystick.journal.record import FORMAT, By
+from tallystick.journal.segments import BLOBS, FOLDER
 from tallystick.journal.store import Root, Store
-from tallystick.journal.subjects import Subjects, SubjectsFold
+from tallystick.journal.subjects import LateFold, Subjects, SubjectsFold
+from tallystick.journal.tree_segments import TreeSegments
+from tallystick.ledger.fold import LedgerFold
 from tallystick.ledger.keeping import Commits, Keeper
-from tallystick.ledger.model import SUBJECT, LedgerFold
+from tallystick.ledger.model import SUBJECT
+from tallystick.ledger.recording import Recording
 from tallystick.ledger.service import LedgerService
 from tallystick.ledger.views import Views, exclude
 from tallystick.moment import SystemClock
 from tallystick.system.files import Files, OsFiles
 from tallystick.system.git import Git
-from tallystick.system.locks import Clock
+from tallystick.system.locks import Clock, Lock
 from tallystick.system.place import Place, find_place, home_folder
 from tallystick.waits import lock_wait
 
 if TYPE_CHECKING:
+    from tallystick.board.service import BoardService
     from tallystick.evidence.service import EvidenceService
+    from tallystick.handoff.manifest.service import ManifestService
+    from tallystick.handoff.output.service import OutputService
+    from tallystick.imports.service import ImportService
+    from tallystick.journal.sharing import Sharing
+
+
+#: Subjects that most features have nothing of; state is a table, empty at the beginning.
+LATE = {
+    "outputs": LateFold(
+        "1", frozenset(("output_saved", "output_adopted")), "tallystick.handoff.output.model", "OutputsFold"
+    ),
+    "phases": LateFold(
+        "1",
+        frozenset(("phase_started", "phase_ended", "manifest_closed")),
+        "tallystick.handoff.manifest.model",
+        "PhasesFold",
+    ),
+    "board": LateFold(
+        "1", frozenset(("task_added", "task_claimed", "task_moved")), "tallystick.board.model", "BoardFold"
+    ),
+}
 
 
 class Machine(NamedTuple):
@@ -52,7 +79,10 @@ class App(NamedTuple):
     store: Store[Subjects]
     git: Git
     views: Views
+    due: Due
+    recording: Recording
     ledger: LedgerService
+    segments: TreeSegments | None
 
 
 def this_machine(env: Mapping[str, str]) -> Machine:
@@ -67,24 +97,98 @@ def assemble(machine: Machine, folder: str, by: By) -> App:
     home = Home(files, home_folder(machine.env))
     wait = lock_wait(machine.env)
     top = place.common or place.tree
+    git = Git(files, place.tree, place.git_dir, place.common, machine.env)
+    segments = TreeSegments(files, place.tree, git, lambda: git.may_hide(FOLDER)) if place.common else None
     log = FileLog(files, f"{place.store}/journal", top)
     store: Store[Subjects] = Store(
         files,
         Root(place.store, top),
         log,
         home,
-        SubjectsFold({SUBJECT: LedgerFold(), RUNS: RunsFold(), NOTES: NotesFold()}),
+        SubjectsFold({SUBJECT: LedgerFold(), RUNS: RunsFold(), NOTES: NotesFold(), **LATE}),
         clock,
         wait,
         machine.format,
         exclude(files, place.common),
+        segments,
+        f"{place.tree}/{BLOBS}" if place.tree else "",
     )
-    git = Git(files, place.tree, place.git_dir, place.common, machine.env)
     commits = machine.commits or git
-    keeper = Keeper(files, place.tree, store.blobs, commits, clock)
+    keeper = Keeper(files, place.tree, store.blobs, commits, clock, lambda: outputs(app))
     views = Views(files, place.tree, store, clock, wait)
-    ledger = LedgerService(store, views, keeper, lambda: commits.commit("HEAD"), by)
-    return App(machine, place, home, store, git, views, ledger)
+    due = Due(store.flush)
+    recording = Recording(store, due, by)
+    ledger = LedgerService(recording, views, keeper, lambda: commits.commit("HEAD"))
+    app = App(machine, place, home, store, git, views, due, recording, ledger, segments)
+    due.call([views.write, lambda feature: _hand_over(app, feature), lambda feature: _share(app, feature)])
+    return app
+
+
+def _hand_over(app: App, feature: str) -> tuple[str, ...]:
+    """Take in what agents left in the feature's folder, and write outputs, manifest and board there.
+
+    One lock keeps two writers apart, and each writes what the journal holds at that moment, so the last one to finish
+    is never behind.
+    """
+    from tallystick.handoff.folder import Folder
+
+    folder = Folder(app.machine.files, app.place.tree, app.store, feature)
+    if not any(app.store.peek(feature).state[name] for name in LATE) and not folder.names():
+        return ()
+    wait = lock_wait(app.machine.env)
+    lock = Lock(app.machine.files, f"{app.place.store}/locks/{feature}.handoff", app.machine.clock, wait)
+    lock.acquire()
+    try:
+        return (*outputs(app).write(feature), *manifests(app).write(feature), *boards(app).write(feature))
+    finally:
+        lock.close()
+
+
+def _share(app: App, feature: str) -> tuple[str, ...]:
+    """Let other copies of the repository know what was recorded, if something was that they must know."""
+    if feature not in app.recording.unshared or app.segments is None:
+        return ()
+    notes = sharing(app).write(feature)
+    app.recording.unshared.discard(feature)
+    return notes
+
+
+def sharing(app: App) -> Sharing:
+    """What writes segments; imported only after a write."""
+    from tallystick.journal.sharing import Sharing
+
+    assert app.segments is not None
+    wait = lock_wait(app.machine.env)
+    return Sharing(app.machine.files, app.place.tree, app.store, app.segments, app.git, app.machine.clock, wait)
+
+
+def outputs(app: App) -> OutputService:
+    """The service for what agents hand over; imported only by what needs it."""
+    from tallystick.handoff.output.service import OutputService
+
+    return OutputService(app.machine.files, app.place.tree, app.recording)
+
+
+def manifests(app: App) -> ManifestService:
+    """The service for what each phase did; imported only by what needs it."""
+    from tallystick.handoff.manifest.service import ManifestService
+
+    return ManifestService(app.machine.files, app.place.tree, app.recording, app.git)
+
+
+def boards(app: App) -> BoardService:
+    """The service for the tasks of a feature; imported only by what needs it."""
+    from tallystick.board.service import BoardService
+
+    return BoardService(app.machine.files, app.place.tree, app.recording, app.ledger.shown)
+
+
+def imports(app: App) -> ImportService:
+    """The service that reads foreign stores; imported only by what imports one."""
+    from tallystick.imports.service import ImportService
+
+    commits = app.machine.commits or app.git
+    return ImportService(app.machine.files, app.place.tree, app.recording, app.views, lambda: commits.commit("HEAD"))
 
 
 def evidence(app: App) -> EvidenceService:

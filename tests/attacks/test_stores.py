@@ -28,12 +28,24 @@ def key_of_another(scene: Scene) -> bytes:
 def test_the_store_deleted_and_made_anew(scene: Scene) -> None:
     """Gauntlet 4: the same ids again; nothing is carried over, and both the answer and `audit` say so."""
     shutil.rmtree(scene.store)
+    shutil.rmtree(scene.folder / ".tallystick")
     said = scene.run("ledger", "init", FEATURE, "criteria.md")
     assert (said.status, "an earlier store was at this place" in said.err) == (0, True)
     assert scene.counted() == []
     audit = scene.run("audit")
     assert (audit.status, "an earlier store was at" in audit.out) == (0, True)
     assert scene.run("ledger", "show", FEATURE).err == ""
+
+
+def test_the_store_deleted_while_segments_know_its_records(scene: Scene) -> None:
+    """What the segments say is another store's word now: shown, and passed again before it counts."""
+    shutil.rmtree(scene.store)
+    assert scene.states() == {"AC1": "elsewhere", "AC2": "failing", "AC3": "failing"}
+    assert scene.refused("ledger", "init", FEATURE, "criteria.md").code == "feature.exists"
+    assert (scene.run("audit").status, scene.counted()) == (0, [])
+    said = scene.run("ledger", "pass", FEATURE, "AC1", "--evidence", "proof.txt")
+    assert (said.status, "an earlier store was at this place" in said.err) == (0, True)
+    assert scene.counted() == ["AC1"]
 
 
 def test_the_old_journal_put_into_a_new_store(scene: Scene) -> None:
@@ -76,7 +88,7 @@ def test_a_store_planted_inside_a_repository_is_not_the_repositorys_store(scene:
     inner = scene.folder / "vendor"
     inner.mkdir()
     shutil.copytree(giver.folder / ".tallystick", inner / ".tallystick")
-    shutil.copytree(giver.folder / ".tallystick", scene.folder / ".tallystick")
+    shutil.copytree(giver.folder / ".tallystick" / "store", scene.folder / ".tallystick" / "store")
     for folder in (inner, scene.folder):
         said = scene.run("status", "--json", folder=folder)
         assert said.document["store"] == str(scene.store)

@@ -11,6 +11,7 @@ from tests.simdisk import SimDisk
 
 VIEW = f"{TREE}/.agent/tasks/checkout/feature_list.json"
 FEATURE = "checkout"
+OUTPUTS = ("06_5-designer-o4.json", "06_5-designer-o25000.json")
 
 
 def journal(disk: SimDisk, feature: str = FEATURE) -> str:
@@ -36,6 +37,33 @@ def worked() -> SimDisk:
     done(disk, "ledger", "fail", "AC2", "--error", "no card was taken")
     done(disk, "note", "the cards are in cards.py")
     return disk.settled()
+
+
+@functools.cache
+def handed() -> SimDisk:
+    """As `worked`, with two outputs that nobody handed over yet, a small and a large one."""
+    disk = worked().settled()
+    for name, text in (("small.json", "done"), ("large.json", "done " * 5000)):
+        disk.put(f"{TREE}/{name}", output(text))
+    return disk
+
+
+@functools.cache
+def saved() -> SimDisk:
+    """As `handed`, with both outputs saved and their files gone from the tree, as after a reset."""
+    disk = handed().settled()
+    done(disk, "output", "save", "small.json")
+    done(disk, "output", "save", "large.json")
+    for file in OUTPUTS:
+        disk.remove(f"{TREE}/.jonggrang/.output/features/{FEATURE}/{file}")
+    return disk.settled()
+
+
+def output(text: str) -> bytes:
+    """An output of a designer, whose slug is its size."""
+    head = f'{{"jonggrang-output": true, "feature_id": "{FEATURE}", "phase": 6.5, "role": "designer", "task_id": null'
+    tail = '"timestamp": "2024-01-01T00:00:00Z", "status": "completed"'
+    return f'{head}, "slug": "o{len(text)}", "agent_id": "d", {tail}, "output": {{"text": "{text}"}}}}'.encode()
 
 
 @functools.cache
@@ -133,6 +161,9 @@ WRITING = (
     Scene("override", worked, ("ledger", "override", "AC2", "--reason", "seen by hand")),
     Scene("override refused", worked, ("ledger", "override", "AC2", "--reason", "trust me"), AGENT, status=1),
     Scene("note", worked, ("note", "the bills are in bills.py")),
+    Scene("save an output", handed, ("output", "save", "small.json"), ways=3),
+    Scene("save a large output", handed, ("output", "save", "large.json"), ways=1),
+    Scene("fail while outputs are to be written anew", saved, ("ledger", "fail", "AC1", "--error", "no cart"), ways=1),
     Scene("abandon", worked, ("abandon", "--reason", "replaced")),
     Scene("restore a view", garbled, ("audit", "--restore")),
     Scene("restore the store id", nameless, ("audit", "--restore")),
@@ -149,6 +180,8 @@ READING = (
     Scene("failing", worked, ("ledger", "failing")),
     Scene("get", worked, ("ledger", "get", "AC1")),
     Scene("brief", worked, ("brief",)),
+    Scene("find outputs", saved, ("output", "find")),
+    Scene("show a large output", saved, ("output", "show", OUTPUTS[1])),
     Scene("audit", worked, ("audit",), ways=ALL),
     Scene("audit of a roll-back", rolled_back, ("audit",), status=8),
 )

@@ -14,7 +14,7 @@ import pytest
 from tallystick.ledger.document import render
 from tallystick.ledger.model import ledger_of
 from tests.crash.scenes import FEATURE, VIEW, edited, frozen, journal, worked
-from tests.crash.stage import HOME, STORE, YOU, app, done, on
+from tests.crash.stage import HOME, STORE, TREE, YOU, app, done, on
 from tests.crash.verdict import Facts, facts
 from tests.simdisk import SimDisk
 
@@ -34,6 +34,7 @@ def history() -> tuple[tuple[int, Facts], ...]:
     ):
         done(disk, *words)
         steps.append((len(disk.content(journal(disk))), facts(disk)))
+    disk.remove(f"{TREE}/.tallystick")  # the journal alone: what segments know of it would still be shown
     _LONG.append(disk)
     return tuple(steps)
 

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 from tallystick.errors import Refusal
 from tallystick.handoff.notes import notes_of
+from tallystick.handoff.output.model import outputs_of
 from tallystick.ledger.model import ledger_of
+from tallystick.wiring import outputs
 from tests.crash.scenes import FEATURE, VIEW, Scene
 from tests.crash.stage import YOU, app, on
 from tests.simdisk import SimDisk
@@ -36,6 +38,8 @@ def facts(disk: SimDisk) -> Facts:
             ledger = ledger_of(snapshot)
             found.append((feature, ledger.created_at, ledger.abandoned, tuple(ledger.criteria.values())))
             found.append((tuple(notes_of(snapshot)), tuple(finding.code for finding in snapshot.grave)))
+            kept = [version for versions in outputs_of(snapshot).values() for version in versions]
+            found.append(tuple((one, outputs(here).content(feature, one)) for one in kept))
         if not found:
             return (here.home.key() is not None,)
         return (*found, frozenset(here.store.members().state.accepted))

@@ -14,6 +14,7 @@ READING: tuple[Words, ...] = (
     ("ledger", "failing", FEATURE),
     ("ledger", "get", FEATURE, "AC1"),
     ("brief", FEATURE),
+    ("output", "find", FEATURE),
     ("audit",),
 )
 COUNTING: tuple[Words, ...] = (

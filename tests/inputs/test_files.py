@@ -380,6 +380,7 @@ def test_a_list_of_ignored_files_that_is_a_link_stays_a_link(empty: Desk) -> Non
         path.parent.mkdir(exist_ok=True)
         path.symlink_to(target)
         shutil.rmtree(empty.store, ignore_errors=True)
+        shutil.rmtree(empty.folder / ".tallystick", ignore_errors=True)
         before = target.read_bytes()
         empty.freeze()
         assert path.is_symlink()

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.faces.cli.commands import COMMANDS, EXIT_STATUSES, GROUPS, Command
+from tallystick.faces.cli.commands import COMMANDS, EXIT_STATUSES, GROUPS
+from tallystick.faces.cli.table import Command
 from tests.desk import FEATURE, Desk
 
 ANY = [pytest.param(command, id=command.name) for command in COMMANDS if command.words != ("mcp",)]
@@ -21,7 +22,23 @@ NEEDED = {
     "abandon": ("--reason", "x"),
     "note": ("x",),
     "completions": ("bash",),
+    "output save": ("criteria.md",),
+    "output show": ("08-developer-output.json",),
+    "ledger accept": ("--reason", "x"),
+    "manifest start": ("implementation",),
+    "manifest end": ("implementation", "--status", "completed"),
+    "manifest close": ("--status", "completed"),
+    "board done": ("task-001",),
+    "board block": ("task-001", "--reason", "x"),
+    "board unblock": ("task-001",),
+    "board remove": ("task-001",),
+    "board add": ("a title",),
+    "board import": ("plan.json",),
+    "import": ("nowhere",),
 }
+
+#: Commands that may be the first one of all.
+MAKING = ("init", "demo", "ledger init", "output save", "manifest start", "board add", "board import", "import")
 
 
 @pytest.mark.parametrize("command", ANY)
@@ -135,13 +152,14 @@ def test_an_unknown_feature_or_criterion_is_named_with_what_there_is(desk: Desk)
 def test_nothing_is_made_by_a_refusal_where_nothing_was(empty: Desk, words: tuple[str, ...]) -> None:
     """No key, no store, no lock file for what is refused anyway."""
     name = " ".join(words)
-    if name in ("init", "status", "audit", "version", "completions", "ledger init", "demo"):
+    if name in MAKING or name in ("status", "audit", "version", "completions"):
         assert empty.refused(*words, "--nosuch").code == "usage"
         return
     needed = NEEDED.get(name, ())
     feature = () if name in ("ledger failing",) else (FEATURE,)
     error = empty.refused(*words, *feature, *needed, person=True)
-    assert error.code in ("feature.unknown", "criterion.unknown", "usage"), error
+    nothing = ("feature.unknown", "criterion.unknown", "task.unknown", "phase.state", "output.unknown", "usage")
+    assert error.code in nothing, error
 
 
 @pytest.mark.requirement("P16")

@@ -88,7 +88,7 @@ PLANTS = (
     Plant(
         "P7",
         "an amended criterion keeps its pass",
-        "ledger/model.py",
+        "ledger/fold.py",
         "        amended=criterion.amended + 1,\n",
         "        amended=criterion.amended + 1,\n        passes=criterion.passes,\n",
         (
@@ -153,7 +153,7 @@ PLANTS = (
     Plant(
         "P16",
         "a command that only reads writes a checkpoint",
-        "ledger/service.py",
+        "journal/due.py",
         "        if not self._touched:\n            return ()\n",
         "",
         ("tests/crash/test_failures.py::test_looking_changes_nothing_and_takes_no_lock[show-in-a-long-journal]",),
@@ -175,11 +175,19 @@ PLANTS = (
         ("tests/inputs/test_texts.py::test_any_text_comes_through_byte_for_byte_and_acts_on_no_terminal",),
     ),
     Plant(
+        "P19",
+        "what somebody said is recorded as it came",
+        "ledger/recording.py",
+        "    if not any(event.data.get(name) for name in fields):\n",
+        "    if fields:\n",
+        ("tests/attacks/test_secrets.py::test_no_secret_reaches_the_disk",),
+    ),
+    Plant(
         "P20",
         "damage closes every way out",
-        "ledger/service.py",
-        '_WAYS_OUT = ("fail", "override", "abandon")\n',
-        "_WAYS_OUT = ()\n",
+        "ledger/recording.py",
+        'UNDAUNTED = ("fail", "override", "abandon", "output")\n',
+        "UNDAUNTED = ()\n",
         (
             "tests/inputs/test_files.py::test_the_ways_out_stay_open_over_damage",
             "tests/crash/test_cuts.py::test_a_journal_that_ends_before_its_anchor_is_a_roll_back",

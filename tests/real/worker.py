@@ -93,7 +93,7 @@ def main(folder: str, feature: str, *words: str) -> int:
             for name in names(app, feature, words):
                 app.ledger.mark_pass(feature, name, "proof.txt")
                 acknowledge(name)
-        for note in app.ledger.finish():
+        for note in app.due.finish():
             os.write(2, f"note: {note}\n".encode())
     except Refusal as refusal:
         os.write(2, f"{refusal.code}: {refusal.message}\n".encode())

@@ -16,14 +16,14 @@ The sketches of the reports have `$P` for the tool, `$S` for its store, `J` for 
     1  anthropics/claude-code#28922              here; sixteen processes: tests/real/test_writers.py
     2  anthropics/claude-code#29008              here
     3  netease-lcap/wave-agent#387               here; ids of records: tests/real/test_writers.py
-    4  marcusquinn/aidevops#19689                comes with the board
+    4  marcusquinn/aidevops#19689                tests/real/test_board_claims.py
     5  anthropics/claude-code#53821              here
     6  anthropics/claude-code#49876              here
     7  github/copilot-cli#2649                   here
     8  genai-io/gen-code#364                     here
     9  openai/codex#28866                        here
     10 PixelPaw-Labs/codex-trace#279             here, for errors; outputs of checks: tests/unit/evidence
-    11 anthropics/claude-code#23821              comes with outputs
+    11 anthropics/claude-code#23821              here; the hook comes later
     12 cupcakearmy/autorestic#16                 here
     13 Yeachan-Heo/gajae-code#669                here; a stopped holder: tests/real/test_writers.py
     14 restic/restic#1532                        here
@@ -43,7 +43,7 @@ The sketches of the reports have `$P` for the tool, `$S` for its store, `J` for 
     28 microsoft/vscode#34915                    here; every call: tests/crash
     29 imbue-ai/mngr#1238                        here
     30 ultraworkers/claw-code#3243               here; every door: tests/inputs/test_texts.py
-    31 NousResearch/hermes-agent#19845           comes with outputs
+    31 NousResearch/hermes-agent#19845           outputs: tests/unit/handoff/test_output_service.py
     32 anthropics/claude-code#63370 and on       come with hooks, the page and proofs
 """
 
@@ -65,6 +65,7 @@ from tests.desk import FEATURE, Desk
 from tests.real.project import PROOF, Project
 from tests.simdisk import Tap
 from tests.simdisk.tap import Attempt
+from tests.unit.handoff.examples import document
 
 LOOK = 8
 
@@ -203,6 +204,19 @@ def test_10_a_text_is_cut_between_characters_and_says_so(desk: Desk, length: int
     assert error == ("🎉" * length if length <= 2000 else "🎉" * 1999 + "…")
 
 
+@pytest.mark.requirement("O12")
+def test_11_what_helpers_handed_over_is_listed_and_read_whatever_happened_to_the_session(desk: Desk) -> None:
+    for number in range(14):
+        given = document("reviewer", phase=9, task_id=f"task-{number}", agent_id=f"helper-{number}")
+        desk.ok("output", "save", "-", given=json.dumps(given).encode())
+    shutil.rmtree(desk.folder / ".jonggrang")
+    listed = desk.ok("output", "find", FEATURE, "--json").document["outputs"]
+    assert [row["task_id"] for row in listed] == [f"task-{number}" for number in reversed(range(14))]
+    for row in listed:
+        shown = desk.ok("output", "show", FEATURE, row["file"], "--json").document["document"]
+        assert shown["agent_id"] == f"helper-{row['task_id'].partition('-')[2]}"
+
+
 # -- C. Locks ---------------------------------------------------------------------------------------------------------
 
 
@@ -226,7 +240,7 @@ def test_14_a_folder_that_follows_from_the_rest_is_made_again(desk: Desk, name: 
     running.ledger.mark_failure(FEATURE, "AC2", "still red")
     shutil.rmtree(desk.store / name, ignore_errors=True)
     running.ledger.mark_failure(FEATURE, "AC2", "red once more")
-    running.ledger.finish()
+    running.due.finish()
     running.store.close()
     desk.cite("AC3")
     assert (desk.counted(), desk.findings()) == (["AC1", "AC3"], [])
@@ -243,13 +257,14 @@ def test_15_a_linked_worktree_and_a_submodule_are_where_git_says(project: Projec
     (name,) = tree.freeze("checkout", 1)
     assert tree.mark("checkout", name).status == 0
     assert project.passing("checkout") == {name}
-    assert project.git("status", "--porcelain") == tree.git("status", "--porcelain") == ""
+    assert project.git("status", "--porcelain") == ""
+    assert tree.git("status", "--porcelain") == "?? .tallystick/\n"
     library = Project.made(tmp_path / "library")
     project.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library.folder), "lib")
     inner = project.at(project.folder / "lib")
     inner.freeze("inner", 1)
     assert inner.store == project.folder / ".git" / "modules" / "lib" / "tallystick"
-    assert inner.git("status", "--porcelain") == ""
+    assert inner.git("status", "--porcelain") == "?? .tallystick/\n"
 
 
 @pytest.mark.requirement("P11")
@@ -326,7 +341,7 @@ def test_22_no_flag_of_the_index_is_set_and_the_view_is_no_file_of_gits(project:
     (name,) = project.freeze("checkout", 1)
     project.mark("checkout", name)
     assert all(row.startswith("H ") for row in project.git("ls-files", "-v").splitlines())
-    assert project.git("status", "--porcelain", "--ignored=no") == ""
+    assert project.git("status", "--porcelain", "--ignored=no") == "?? .tallystick/\n"
     assert project.git("check-ignore", ".agent/tasks/checkout/feature_list.json")
 
 
@@ -481,7 +496,7 @@ def test_30_an_id_is_never_a_path(desk: Desk, name: str) -> None:
         desk.ok(
             "ledger", "add", FEATURE, "-", given=json.dumps({"features": [{"id": name, "description": "x"}]}).encode()
         )
-        before = {path for path in desk.tree() if "/journal/" in path or "/.agent/" in path}
+        before = {path for path in desk.tree() if "/tallystick/journal/" in path or "/.agent/" in path}
         desk.cite(name)
-        assert {path for path in desk.tree() if "/journal/" in path or "/.agent/" in path} == before
+        assert {path for path in desk.tree() if "/tallystick/journal/" in path or "/.agent/" in path} == before
         assert desk.states()[name] == "holds"

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,28 @@ CRITERIA = """\
 - [ ] AC4 the mail shows VAT
 """
 
+PLAN = '{"tasks": [{"id": "task-002", "title": "pay", "blocked_by": ["cart"]}]}'
+
+FOREIGN = """\
+{"features": [
+  {"id": "AC1", "description": "something else", "passes": true},
+  {"id": "AC7", "description": "a page is printed", "evidence_required": ["run: true"], "passes": true}
+]}
+"""
+
+OUTPUT = """\
+{"feature_id": "checkout", "phase": 3, "role": "designer", "slug": "x", "status": "completed", "output": {"x": "done"}}
+"""
+
+FILES = {
+    "output.md": OUTPUT,
+    "criteria.md": CRITERIA,
+    "more.md": "- [ ] AC9 one more\n",
+    "report.txt": "passed\n",
+    "plan.md": PLAN,
+    "foreign.md": FOREIGN,
+}
+
 #: One call of each command, in an order in which each can be carried out.
 CALLS = (
     ("init",),
@@ -56,8 +79,32 @@ CALLS = (
     ("audit",),
     ("version",),
     ("completions", "bash"),
+    ("output", "save", "output.md"),
+    ("output", "find"),
+    ("output", "show", "03-designer-x.json"),
+    ("manifest", "start", "implementation", "--role", "developer"),
+    ("manifest", "end", "implementation", "--status", "completed"),
+    ("manifest", "show"),
+    ("manifest", "list"),
+    ("manifest", "close", "--status", "paused"),
+    ("board", "add", "Build the cart", "--id", "cart", "--criterion", "AC1"),
+    ("board", "import", "plan.md"),
+    ("board", "list"),
+    ("board", "next"),
+    ("board", "claim", "cart", "--owner", "ann"),
+    ("board", "done", "cart", "--owner", "ann"),
+    ("board", "block", "task-002", "--reason", "no key"),
+    ("board", "unblock", "task-002"),
+    ("board", "remove", "task-002"),
+    ("import", "foreign.md", "--feature", "checkout"),
+    ("ledger", "accept", "--reason", "agreed"),
+    ("share",),
     ("abandon", "--reason", "replaced"),
 )
+
+
+#: The shape of what somebody else wrote.
+ANYTHING = object()
 
 
 class Shapes:
@@ -83,6 +130,8 @@ class Shapes:
             inner = self._read(tokens)
             assert tokens.pop(0) == "]"
             return [inner]
+        if first == "any":
+            return ANYTHING
         if first != "{":
             return self.named(first) if first.isupper() else None
         keys: dict[str, Any] = {}
@@ -104,6 +153,8 @@ SHAPES = Shapes((ROOT / "docs" / "commands.md").read_text(encoding="utf-8"))
 
 def differences(answer: Any, shape: Any, at: str = "") -> list[str]:
     """Where an answer has other keys than its shape. What is null or an empty list fits any shape."""
+    if shape is ANYTHING:
+        return []
     if isinstance(answer, dict):
         if not isinstance(shape, dict):
             return [f"{at or 'the answer'}: an object is not shown"]
@@ -123,10 +174,24 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     top = tmp_path_factory.mktemp("keys")
     shop = top / "shop"
     subprocess.run(["git", "init", "--quiet", str(shop)], check=True)
-    for name, text in (("criteria.md", CRITERIA), ("more.md", "- [ ] AC9 one more\n"), ("report.txt", "passed\n")):
+    for name, text in FILES.items():
         (shop / name).write_text(text, encoding="utf-8")
     env = {"HOME": str(top), "XDG_STATE_HOME": str(top / "state"), "PATH": os.environ["PATH"]}
-    return {_name(words): _answer(words, shop, env) for words in CALLS}
+    found = {}
+    for words in CALLS:
+        if words[:2] == ("ledger", "accept"):
+            _amend_in_a_copy(shop, {**env, "XDG_STATE_HOME": str(top / "another-home")})
+        found[_name(words)] = _answer(words, shop, env)
+    return found
+
+
+def _amend_in_a_copy(shop: Path, env: dict[str, str]) -> None:
+    """Another copy of the repository amends a criterion, and what it says of that comes back here."""
+    copy = shop.parent / "copy"
+    subprocess.run(["git", "init", "--quiet", str(copy)], check=True)
+    shutil.copytree(shop / ".tallystick", copy / ".tallystick")
+    _answer(("ledger", "amend", "AC1", "--text", "another text", "--reason", "agreed"), copy, env)
+    shutil.copytree(copy / ".tallystick", shop / ".tallystick", dirs_exist_ok=True)
 
 
 def _name(words: tuple[str, ...]) -> str:

@@ -21,6 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "tallystick.moment",
         "tallystick.waits",
     ),
+    ("tallystick.masking",),
     ("tallystick.system",),
     ("tallystick.journal",),
     ("tallystick.ledger",),
@@ -31,7 +32,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("tallystick.agents",),
     ("tallystick.imports",),
     ("tallystick.wiring",),
-    ("tallystick.audit",),
+    ("tallystick.audit", "tallystick.briefing"),
     ("tallystick.mcp",),
     ("tallystick.faces", "tallystick.__main__"),
 )
@@ -80,7 +81,7 @@ PLACE_OF_CALL: dict[str, str | tuple[str, ...]] = {
 }
 
 #: Files of ours that run inside a program of the project under test: they bring all they need and know nothing of us.
-GUESTS = {f"tallystick.evidence.runners.{name}" for name in ("pytest_plugin", "unittest_reporter")}
+GUESTS = {f"tallystick.evidence.runners.{name}" for name in ("pytest_plugin", "recorder", "unittest_reporter")}
 
 #: Whoever runs git goes through here: no other module may write an argv that begins with it.
 PLACE_OF_GIT = "tallystick.system.git"

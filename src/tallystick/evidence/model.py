@@ -12,7 +12,7 @@ from tallystick.canonical import Json
 from tallystick.journal.record import Record
 
 if TYPE_CHECKING:
-    from tallystick.journal.feature import Snapshot
+    from tallystick.journal.snapshot import Snapshot
     from tallystick.journal.subjects import Subjects
 
 SUBJECT = "runs"
@@ -45,6 +45,10 @@ class RunsFold:
     def empty(self, feature: str) -> Runs:
         """Nothing was run."""
         return {}
+
+    def copy(self, state: Runs) -> Runs:
+        """The same runs, in a table of its own."""
+        return dict(state)
 
     def flaw(self, record: Record) -> str | None:
         """Why the record's payload is no run."""

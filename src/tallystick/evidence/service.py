@@ -210,7 +210,10 @@ class EvidenceService:
         if len(ran.output) <= INLINE_EVIDENCE:
             row["output"]["text"] = ran.output.decode("utf-8", "backslashreplace")
         else:
-            row["output"]["kept"] = self._blobs.keep(ran.output)
+            from tallystick.masking.secrets import masked
+
+            shown_text = masked(ran.output.decode("utf-8", "backslashreplace"), ()).text
+            row["output"]["kept"] = self._blobs.keep(shown_text.encode())
         return row
 
     def _red(self, feature: str, criterion: Criterion, ran: _Run, verdict: Verdict) -> Refusal:

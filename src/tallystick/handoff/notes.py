@@ -13,7 +13,7 @@ from tallystick.journal.record import Event, Record
 from tallystick.limits import NOTE_CHARACTERS
 
 if TYPE_CHECKING:
-    from tallystick.journal.feature import Snapshot
+    from tallystick.journal.snapshot import Snapshot
     from tallystick.journal.subjects import Subjects
 
 SUBJECT = "notes"
@@ -64,6 +64,10 @@ class NotesFold:
     def empty(self, feature: str) -> Notes:
         """No notes."""
         return []
+
+    def copy(self, state: Notes) -> Notes:
+        """The same notes, in a list of its own."""
+        return list(state)
 
     def flaw(self, record: Record) -> str | None:
         """Why the record's payload is no note."""

@@ -1,20 +1,28 @@
-"""The use cases of a hand-off: write a note, compose the brief of a feature."""
+"""The use cases of a hand-off: write a note, gather what the brief of a feature needs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tallystick.handoff.brief import TOKENS, Open, Standing, compose
+from tallystick.handoff.brief import LISTED, Handed, Open, Standing, Tasks
 from tallystick.handoff.notes import notes_of, write
+from tallystick.ids import feature_id
 from tallystick.journal.record import Event
+from tallystick.journal.snapshot import Snapshot
+from tallystick.journal.store import Decision
+from tallystick.journal.subjects import Subjects
 from tallystick.ledger import rules
-from tallystick.ledger.model import Ledger
+from tallystick.ledger.model import Ledger, ledger_of
 from tallystick.ledger.service import LedgerService, Receipt, Shown
 
 
 def note(ledger: LedgerService, feature: str, text: str) -> Receipt:
-    """Leave a note for the next session; durable when it returns. Raises "feature.unknown" where nothing is frozen."""
+    """Leave a note for the next session; durable when it returns. Raises "feature.unknown" where there is nothing."""
     event = write(text)
+    snapshot = ledger.snapshot(feature_id(feature))
+    if ledger_of(snapshot).created_at is None and snapshot.exists:  # outputs or tasks, and no criteria yet
+        committed = ledger.recording.commit(feature, "note", lambda snapshot, now: Decision((event,), None))
+        return Receipt(feature, None, committed.notes)
 
     def decide(state: Ledger) -> Sequence[Event]:
         rules.open_ledger(state)
@@ -23,13 +31,9 @@ def note(ledger: LedgerService, feature: str, text: str) -> Receipt:
     return ledger.record(feature, "note", "", decide)
 
 
-def brief(ledger: LedgerService, feature: str, most: int = TOKENS) -> str:
-    """The brief of a feature as it stands in this tree. Writes nothing."""
-    return compose(standing(ledger.show(feature)), most)
-
-
-def standing(shown: Shown) -> Standing:
-    """What the brief needs of a ledger."""
+def standing(shown: Shown, tasks: Tasks | None = None) -> Standing:
+    """What the brief needs of a feature."""
+    handed, older = _handed(shown.snapshot)
     words = [state for _, state in shown.rows]
     rows = [
         Open(criterion.id, criterion.description, state, criterion.error)
@@ -49,4 +53,18 @@ def standing(shown: Shown) -> Standing:
         notes_of(shown.snapshot),
         warnings,
         shown.ledger.abandoned,
+        handed,
+        older,
+        tasks,
     )
+
+
+def _handed(snapshot: Snapshot[Subjects]) -> tuple[list[Handed], int]:
+    """The newest outputs, and how many there are beside them."""
+    if not snapshot.state.get("outputs"):
+        return [], 0
+    from tallystick.handoff.output.model import outputs_of
+
+    newest = sorted((versions[-1] for versions in outputs_of(snapshot).values()), key=lambda one: one.at, reverse=True)
+    handed = [Handed(one.file, one.role, one.task_id, one.status) for one in newest[:LISTED]]
+    return handed, len(newest) - len(handed)

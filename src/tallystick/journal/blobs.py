@@ -10,7 +10,7 @@ import os
 
 from tallystick import canonical
 from tallystick.errors import Refusal, Where
-from tallystick.limits import CITED_FILE
+from tallystick.limits import CITED_FILE, SHARED_BLOB
 from tallystick.system.durable import drop, make_folders, read_file, spare, sync_folder, sync_folders, write_all
 from tallystick.system.faults import explained
 from tallystick.system.files import Files
@@ -19,10 +19,14 @@ from tallystick.system.files import Files
 class Blobs:
     """The blobs of one store."""
 
-    __slots__ = ("_files", "_folder", "_laid_out", "_spares")
+    __slots__ = ("_files", "_folder", "_laid_out", "_shared", "_spares")
 
-    def __init__(self, files: Files, folder: str, spares: str) -> None:
-        """`spares` is a folder of the same file system, for blobs that are not in place yet."""
+    def __init__(self, files: Files, folder: str, spares: str, shared: str = "") -> None:
+        """`spares` is a folder of the same file system, for blobs that are not in place yet.
+
+        `shared` is a folder in the work tree where another copy may have left small ones; it is only read.
+        """
+        self._shared = shared
         self._files = files
         self._folder = folder
         self._spares = spares
@@ -92,8 +96,22 @@ class Blobs:
 
     def get(self, digest: str) -> bytes | None:
         """The bytes of `digest`, None when they are not here or are not those bytes any more."""
+        return self._verified(self._folder, digest, CITED_FILE)
+
+    def find(self, digest: str) -> bytes | None:
+        """As `get`, and also where another copy of the repository left small ones; the digest decides either way."""
+        data = self.get(digest)
+        if data is None and self._shared:
+            data = self._verified(self._shared, digest, SHARED_BLOB)
+        return data
+
+    def small(self, digest: str, most: int) -> bytes | None:
+        """The bytes of `digest` if they are here and at most `most`."""
+        return self._verified(self._folder, digest, most)
+
+    def _verified(self, folder: str, digest: str, most: int) -> bytes | None:
         try:
-            data = read_file(self._files, self.path(digest), CITED_FILE)
+            data = read_file(self._files, f"{folder}/{digest[:2]}/{digest}", most)
         except Refusal:
             return None
         return data if data is not None and canonical.sha256(data) == digest else None

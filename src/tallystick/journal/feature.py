@@ -2,109 +2,38 @@
 
 Reading takes no lock and writes nothing. The own anchor is read before the journal, so that a record that is written
 meanwhile can never look like a roll-back. The state is handed out as it is, not copied: whoever gets it only reads.
+What segments of the tree say beyond it is laid over a copy: live records come first, in whatever order both were made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Generic, TypeVar
 
 from tallystick import canonical
-from tallystick.canonical import Json
 from tallystick.journal.anchor import Anchor
 from tallystick.journal.chain import Chain, Finding, Head, Identity
 from tallystick.journal.checkpoint import Checkpoint, Part
-from tallystick.journal.home import Home
 from tallystick.journal.log import Extent, Log
-from tallystick.journal.record import Record
+from tallystick.journal.overlay import NOTHING, Beyond, Overlay
+from tallystick.journal.record import Record, Unreadable, open_line
+from tallystick.journal.segments import chain_of
+from tallystick.journal.snapshot import Fold, Identities, Snapshot
 from tallystick.limits import COUNTER_JUMP
 
 S = TypeVar("S")
 
-
-class Fold(Protocol[S]):
-    """What a subject does with records. `apply` changes `state` in place; `version` grows when the fold changes.
-
-    `ours` is False for a record of another key: it may be shown, and counts for nothing that a gate asks. `flaw` says
-    why a payload cannot be applied; it is asked of every record whose seal cannot be checked here.
-    """
-
-    @property
-    def version(self) -> str: ...
-    def empty(self, feature: str) -> S: ...
-    def flaw(self, record: Record) -> str | None: ...
-    def apply(self, state: S, record: Record, ours: bool) -> None: ...
-    def dump(self, state: S) -> Json: ...
-    def load(self, feature: str, data: Json) -> S: ...
-
-
-class VisitingFold:
-    """A fold without a state, for reading the history as such."""
-
-    version = ""
-
-    def __init__(self, visit: Callable[[Record, bool], None], flaw: Callable[[Record], str | None]) -> None:
-        self._visit = visit
-        self._flaw = flaw
-
-    def empty(self, feature: str) -> None:
-        return None
-
-    def flaw(self, record: Record) -> str | None:
-        return self._flaw(record)
-
-    def apply(self, state: None, record: Record, ours: bool) -> None:
-        self._visit(record, ours)
-
-    def dump(self, state: None) -> None:
-        return None
-
-    def load(self, feature: str, data: object) -> None:
-        return None
-
-
-class Snapshot(NamedTuple, Generic[S]):
-    """One feature at one moment. `n` is its highest counter, `heads` every writer's last record id.
-
-    `checkable` is False where this home has no key: then everything is as recorded and no gate counts it.
-    `torn` counts bytes that a crash left behind the last record.
-    """
-
-    feature: str
-    state: S
-    n: int
-    heads: dict[str, str]
-    findings: tuple[Finding, ...]
-    checkable: bool
-    torn: int
-
-    @property
-    def exists(self) -> bool:
-        """Whether the feature has any record or any sign of one."""
-        return bool(self.heads) or bool(self.findings)
-
-    @property
-    def grave(self) -> tuple[Finding, ...]:
-        """The findings that hold up a gate."""
-        return tuple(finding for finding in self.findings if finding.grave)
-
-    def head(self) -> str:
-        """One digest for the state of all files: over the sorted heads (surface: `head.id`)."""
-        return canonical.sha256("".join(f"{writer} {self.heads[writer]}\n" for writer in sorted(self.heads)).encode())
-
-
-class Identities(NamedTuple):
-    """Who is who in this store, for this home: `own` is the writer of this place, "" without a key."""
-
-    store: str
-    own: str
-    home: Home
+#: How much of a file's end is read at first, in bytes.
+_TAIL = 64 * 1024
 
 
 class FeatureJournal(Generic[S]):
     """All chains of one feature and the state they fold into."""
 
-    def __init__(self, log: Log, feature: str, fold: Fold[S], who: Identities, version: int) -> None:
+    def __init__(
+        self, log: Log, feature: str, fold: Fold[S], who: Identities, version: int, overlay: Overlay | None = None
+    ) -> None:
+        self._overlay = overlay
         self._log = log
         self._fold = fold
         self._who = who
@@ -121,7 +50,8 @@ class FeatureJournal(Generic[S]):
         self._rolled: tuple[Finding, ...] = ()
         self._aside: dict[str, Finding] = {}
         self._memo: Snapshot[S] | None = None
-        self.n = 0
+        self._beyond: Beyond = NOTHING
+        self._n = 0
         self.state: S = self._fold.empty(self.feature)
         self.loaded = False
         self.unsaved = 0
@@ -149,10 +79,25 @@ class FeatureJournal(Generic[S]):
             self._load(extents, checkpoint, anchor)
         elif extents != self._extents:
             self._take_in(extents)
-        else:
+        elif self._overlay is None:
             return
-        self._extents = extents
-        self._memo = None
+        beyond = NOTHING if self._overlay is None else self._overlay.look(self._places, self._n)
+        if extents != self._extents or beyond is not self._beyond or self._memo is None:
+            self._extents, self._beyond, self._memo = extents, beyond, None
+
+    @property
+    def n(self) -> int:
+        """The highest counter that is known, here or from a segment."""
+        return max(self._n, self._beyond.n)
+
+    @property
+    def beyond(self) -> tuple[Record, ...]:
+        """The records that lie in segments alone, in their order."""
+        return self._beyond.records
+
+    def _places(self) -> dict[str, int]:
+        """How far each chain of this store goes."""
+        return {chain_of(self._who.store, writer): chain.head.i for writer, chain in self.chains.items()}
 
     def snapshot(self) -> Snapshot[S]:
         """What is known now; call `refresh` first."""
@@ -161,17 +106,33 @@ class FeatureJournal(Generic[S]):
         return self._memo
 
     def _snapshot(self) -> Snapshot[S]:
+        state, flawed = self._laid_over()
         findings = [finding for chain in self.chains.values() for finding in chain.damage]
         findings += self._aside.values()
         return Snapshot(
             self.feature,
-            self.state,
+            state,
             self.n,
-            {writer: chain.head.id for writer, chain in self.chains.items() if chain.head.i},
-            (*findings, *self._rolled),
+            {writer: chain.head.id for writer, chain in self.chains.items() if chain.head.i} | self._beyond.heads,
+            (*findings, *self._rolled, *self._beyond.findings, *flawed),
             bool(self._who.own),
             sum(chain.torn for chain in self.chains.values()),
         )
+
+    def _laid_over(self) -> tuple[S, list[Finding]]:
+        """The state with what segments say beyond it, and what of that cannot be taken in."""
+        if not self._beyond.records:
+            return self.state, []
+        state = self._fold.copy(self.state)
+        flawed: list[Finding] = []
+        for record in self._beyond.records:
+            flaw = self._fold.flaw(record)
+            if flaw is None:
+                self._fold.apply(state, record, False)
+            elif not flawed:
+                says = f"{self.feature}: record {record.i} of another copy {flaw}; it counts for nothing"
+                flawed.append(Finding("segment.damaged", says, grave=False, mark=f"flaw:{record.id}"))
+        return state, flawed
 
     @property
     def rolled_back(self) -> bool:
@@ -194,6 +155,22 @@ class FeatureJournal(Generic[S]):
             self.chains[own] = self._chain(own, Head(), canonical.hasher())
         return self.chains[own]
 
+    def lines(self, writer: str, first: int) -> list[bytes]:
+        """The lines of a writer's file that were read, LF included, from the record at place `first` on.
+
+        Read from the end, so that the last few cost the same however long the file is.
+        """
+        end, back = self.chains[writer].head.end, 0
+        while True:
+            back = min(end, max(2 * back, _TAIL))
+            data = b"".join(self._log.read(self.feature, writer, end - back))[:back]
+            lines = data.splitlines(keepends=True)
+            if back == end:
+                return lines
+            begun = open_line(lines[1][:-1]) if len(lines) > 1 else None
+            if isinstance(begun, tuple) and not isinstance(begun, Unreadable) and begun[0].i <= first:
+                return lines[1:]
+
     def extent(self) -> Extent | None:
         """This place's own log as it was seen at the last refresh."""
         return self._extents.get(self._who.own)
@@ -208,6 +185,8 @@ class FeatureJournal(Generic[S]):
         chain.torn = 0
         self._extents[self._who.own] = extent
         self._memo = None
+        if self._overlay is not None:
+            self._beyond = self._overlay.look(self._places, self._n)
 
     def checkpoint(self) -> Checkpoint | None:
         """The state to save, None when something is amiss: a short cut must not hide it."""
@@ -237,7 +216,7 @@ class FeatureJournal(Generic[S]):
         own = self._who.own
         if checkpoint is not None and self._resume(checkpoint, extents):
             self._last, self._told = checkpoint.last, dict(checkpoint.told)
-            self.n = checkpoint.last[0]
+            self._n = checkpoint.last[0]
         if anchor is not None and own in extents:
             if own not in self.chains:
                 self.chains[own] = self._chain(own, Head(), canonical.hasher())
@@ -302,7 +281,7 @@ class FeatureJournal(Generic[S]):
             self._told.update(record.seen)
         # Without a key nothing can be told apart: everything is shown as recorded, and no gate counts it.
         ours = own or not who.own or who.home.owns(who.store, record.writer)
-        if not ours and record.n > self.n + COUNTER_JUMP:
+        if not ours and record.n > self._n + COUNTER_JUMP:
             # A counter of another key that leaps past everything known would use ours up: it takes no part.
             self._set_aside(record, f"the counter of record {record.i} leaps to {record.n}; what follows is set aside")
             return
@@ -312,7 +291,7 @@ class FeatureJournal(Generic[S]):
             return
         self._fold.apply(self.state, record, ours)
         self._last = (record.n, record.writer)
-        self.n = max(self.n, record.n)
+        self._n = max(self._n, record.n)
 
     def _set_aside(self, record: Record, says: str) -> None:
         """Name a record whose seal nobody here can check and that takes no part; the first one of each writer."""

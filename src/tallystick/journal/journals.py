@@ -10,11 +10,13 @@ from typing import Generic, TypeVar
 
 from tallystick.errors import Refusal, Where
 from tallystick.journal import checkpoint as checkpoints
-from tallystick.journal.feature import FeatureJournal, Fold, Identities, Snapshot
+from tallystick.journal.feature import FeatureJournal
 from tallystick.journal.home import Home
 from tallystick.journal.log import Log
 from tallystick.journal.membership import MEMBERSHIP, Membership, MembershipFold, parse_store_id
+from tallystick.journal.overlay import Overlay, SegmentSource
 from tallystick.journal.record import FORMAT
+from tallystick.journal.snapshot import Fold, Identities, Snapshot
 from tallystick.system.durable import read_file, spare
 from tallystick.system.files import Files
 
@@ -41,7 +43,17 @@ def read_store_id(files: Files, path: str) -> bytes | None:
 class Journals(Generic[S]):
     """Not for two threads at once: the store holds its mutex around every call."""
 
-    def __init__(self, files: Files, folder: str, log: Log, home: Home, fold: Fold[S], version: int = FORMAT) -> None:
+    def __init__(
+        self,
+        files: Files,
+        folder: str,
+        log: Log,
+        home: Home,
+        fold: Fold[S],
+        version: int = FORMAT,
+        segments: SegmentSource | None = None,
+    ) -> None:
+        self.segments = segments
         self._files = files
         self.folder = folder
         self._home = home
@@ -92,14 +104,12 @@ class Journals(Generic[S]):
             self._who = Identities(store, own, self._home)
         return self._who
 
-    def empty(self, feature: str) -> Snapshot[S]:
-        """The state where nothing was recorded."""
-        return Snapshot(feature, self.fold.empty(feature), 0, {}, (), self._home.key() is not None, 0)
-
     def feature(self, feature: str) -> FeatureJournal[S]:
         """The journal of one feature, as this process last saw it."""
         if feature not in self._features:
-            self._features[feature] = FeatureJournal(self.log, feature, self.fold, self.identities(), self._version)
+            overlay = None if self.segments is None else Overlay(self.segments, feature)
+            who = self.identities()
+            self._features[feature] = FeatureJournal(self.log, feature, self.fold, who, self._version, overlay)
         return self._features[feature]
 
     def membership(self) -> FeatureJournal[Membership]:

@@ -35,6 +35,12 @@ class MembershipFold:
         """Nobody joined, nothing accepted."""
         return Membership()
 
+    def copy(self, state: Membership) -> Membership:
+        """The same, in tables of its own."""
+        other = Membership()
+        other.joined, other.accepted = dict(state.joined), dict(state.accepted)
+        return other
+
     def flaw(self, record: Record) -> str | None:
         """Why the record's payload is none of these."""
         for name in ("earlier", "marks"):

@@ -14,12 +14,14 @@ from tallystick.ids import escaped
 from tallystick.journal.anchor import Anchor
 from tallystick.journal.blobs import Blobs
 from tallystick.journal.chain import Finding
-from tallystick.journal.feature import FeatureJournal, Fold, Snapshot, VisitingFold
+from tallystick.journal.feature import FeatureJournal
 from tallystick.journal.home import SPARE_LIFE_NS, Home, missing_key
 from tallystick.journal.journals import Journals
 from tallystick.journal.log import Log
 from tallystick.journal.membership import MEMBERSHIP, Membership, new_store_id
+from tallystick.journal.overlay import SegmentSource
 from tallystick.journal.record import FORMAT, By, Event, Origin, Record, seal_events
+from tallystick.journal.snapshot import Fold, Snapshot, VisitingFold
 from tallystick.moment import stamp
 from tallystick.system.durable import create_once, make_folders, spare, sweep
 from tallystick.system.files import Files
@@ -66,10 +68,12 @@ class Store(Generic[S]):
         lock_wait_s: float,
         version: int = FORMAT,
         born: Callable[[], None] = lambda: None,
+        segments: SegmentSource | None = None,
+        shared: str = "",
     ) -> None:
         """`born` runs before the store is made, in the process that makes it; again where that came to nothing."""
         self._files = files
-        self._journals = Journals(files, root.folder, log, home, fold, version)
+        self._journals = Journals(files, root.folder, log, home, fold, version, segments)
         self._log = log
         self._clock = clock
         self._wait = lock_wait_s
@@ -83,7 +87,7 @@ class Store(Generic[S]):
         self._spares = f"{root.folder}/tmp"
         self.root = root
         self.home = home
-        self.blobs = Blobs(files, f"{root.folder}/blobs", self._spares)
+        self.blobs = Blobs(files, f"{root.folder}/blobs", self._spares, shared)
 
     # -- looking ------------------------------------------------------------------------------------------------
 
@@ -95,9 +99,11 @@ class Store(Generic[S]):
         """Every feature with records, or with an anchor that remembers some."""
         with self._mutex:
             self._journals.exchanged()
+            shared = [] if self._journals.segments is None else self._journals.segments.features()
             if self._journals.id() is None:
-                return []
+                return sorted(shared)
             own, anchors, logged = self._journals.identities().own, self.home.anchors, self._log.features()
+            logged = [*{*logged, *shared}]
             rest = {*anchors.features(own)} - {*logged, MEMBERSHIP} if own else ()
             # An anchor that remembers nothing was opened by a command that ended before its first record.
             return sorted((*logged, *(name for name in rest if anchors.read(own, name) is not None)))
@@ -106,9 +112,10 @@ class Store(Generic[S]):
         """The feature as it stands now; without a store or records it is the empty state."""
         with self._mutex:
             self._journals.exchanged()
-            if not self._journals.identities().store:
-                return self._journals.empty(feature)
-            return self._journals.refresh(self._journals.feature(feature))
+            snapshot = self._journals.refresh(self._journals.feature(feature))
+            if not self._journals.identities().store:  # nobody wrote here yet: with a key one could
+                return snapshot._replace(checkable=self.home.key() is not None)
+            return snapshot
 
     def peek(self, feature: str) -> Snapshot[S]:
         """The feature as this process last saw it, without looking again: for cheap refusals before a commit."""
@@ -130,12 +137,33 @@ class Store(Generic[S]):
             return True
         return self.home.anchors.read(own, feature) is not None
 
-    def history(self, feature: str, visit: Callable[[Record, bool], None]) -> None:
-        """Hand every record of `feature` to `visit`, in order, each with whether it is ours. Memory stays bounded."""
+    def read_journal(self, feature: str, take: Callable[[FeatureJournal[S]], A]) -> A:
+        """What `take` makes of the journal as it stands now; it must not keep it."""
         with self._mutex:
-            who = self._journals.identities()
-            fold = VisitingFold(visit, self._journals.fold.flaw)
-            FeatureJournal(self._log, feature, fold, who, self._version).refresh()
+            self._journals.exchanged()
+            journal = self._journals.feature(feature)
+            self._journals.refresh(journal)
+            return take(journal)
+
+    def history(self, feature: str, visit: Callable[[Record, bool], None]) -> None:
+        """Hand every record of `feature` to `visit`, in order, each with whether it is ours. Memory stays bounded.
+
+        What lies in segments alone comes at its place in the order.
+        """
+        with self._mutex:
+            journal = self._journals.feature(feature)
+            self._journals.refresh(journal)
+            beyond = [record for record in reversed(journal.beyond) if self._journals.fold.flaw(record) is None]
+
+            def merged(record: Record, ours: bool) -> None:
+                while beyond and (beyond[-1].n, beyond[-1].writer) < (record.n, record.writer):
+                    visit(beyond.pop(), False)
+                visit(record, ours)
+
+            fold = VisitingFold(merged, self._journals.fold.flaw)
+            FeatureJournal(self._log, feature, fold, self._journals.identities(), self._version).refresh()
+            while beyond:
+                visit(beyond.pop(), False)
 
     # -- writing ------------------------------------------------------------------------------------------------
 
@@ -164,6 +192,10 @@ class Store(Generic[S]):
                 self._anchor_anew(self._journals.feature(feature), marks)
             with self._mutex:
                 self._journals.forget()
+
+    def now(self) -> str:
+        """This moment, as a commit would write it down."""
+        return stamp(self._clock.now())
 
     def flush(self) -> None:
         """Write the checkpoints that are due. Nothing is lost when this never runs."""

@@ -25,7 +25,10 @@ _OWN = (".git/", ".agent/tasks/", ".tallystick/")
 
 
 class Reference(NamedTuple):
-    """One reference: `kind` is path, commit, run, blob or url; `target` what it names, relative for a path."""
+    """One reference: `kind` is path, commit, run, blob, output or url; `target` what it names, relative for a path.
+
+    The target of an output is FEATURE/FILE.
+    """
 
     text: str
     kind: str
@@ -62,7 +65,7 @@ def _reference(text: str) -> Reference:
         return Reference(text, "run", rest)
     if colon and prefix == "output":
         feature, _, file = rest.partition("/")
-        return Reference(text, "path", f".jonggrang/.output/features/{feature_id(feature)}/{file}")
+        return Reference(text, "output", f"{feature_id(feature)}/{file}")
     return Reference(text, "path", text)
 
 

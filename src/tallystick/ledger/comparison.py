@@ -14,7 +14,8 @@ from tallystick.errors import Refusal
 from tallystick.ids import shown
 from tallystick.journal.record import Record
 from tallystick.ledger.document import SCHEMA_VERSION, row
-from tallystick.ledger.model import Ledger, LedgerFold
+from tallystick.ledger.fold import LedgerFold
+from tallystick.ledger.model import Ledger
 
 _MOST_NAMED = 5
 _ROWS, _ROW_END = b'"features": [', b"\n    }"
@@ -102,7 +103,8 @@ class Comparison:
     """Feed it the whole history, record by record; then ask for the verdict.
 
     Another home may have written the view last, and to it its own records count and ours do not: a row is one of the
-    journal's, too, where it stands as it would there.
+    journal's, too, where it stands as it would there. When a segment came into the tree nobody knows: a row is one of
+    the journal's as well where it stands as without it, and a criterion of another copy may not be there yet.
     """
 
     def __init__(self, view: View, feature: str) -> None:
@@ -110,6 +112,7 @@ class Comparison:
         self._fold = LedgerFold()
         self._ledger = Ledger(feature)
         self._theirs = Ledger(feature)
+        self._alone = Ledger(feature)
         self._differ: set[str] = set(view.rows)
         self._known: set[str] = set()
         self._behind = False
@@ -120,6 +123,8 @@ class Comparison:
             return
         self._fold.apply(self._ledger, record, ours)
         self._fold.apply(self._theirs, record, not ours)
+        if ours or record.type in ("ledger_frozen", "criterion_added"):
+            self._fold.apply(self._alone, record, ours)
         data = record.data
         if record.type == "ledger_frozen":
             touched = list(self._ledger.criteria)
@@ -140,12 +145,12 @@ class Comparison:
             return
         lying = self._view.rows.get(name)
         wanted = None if criterion.closed is not None else row(criterion)
-        if lying == wanted:
+        if lying == wanted or (lying is None and criterion.foreign):
             self._differ.discard(name)
             self._known.add(name)
         else:
             self._differ.add(name)
-            if lying == row(self._theirs.criteria[name]):
+            if lying in (row(self._theirs.criteria[name]), row(self._alone.criteria[name])):
                 self._known.add(name)
 
     def _beside(self) -> list[str]:
@@ -189,7 +194,7 @@ class Comparison:
         gone = [
             name
             for name, criterion in self._ledger.criteria.items()
-            if self._view.whole and criterion.closed is None and name not in self._view.rows
+            if self._view.whole and not criterion.foreign and criterion.closed is None and name not in self._view.rows
         ]
         says.extend(f"{name} was deleted by hand" for name in gone)
         if not says:

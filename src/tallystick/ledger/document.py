@@ -94,7 +94,7 @@ def source(data: bytes, file: str) -> Source:
     if not stripped:
         raise Refusal("input.invalid", f"{file} is empty", "write criteria as `- [ ] AC1 text`, one a line")
     if stripped[:1] == b"{" or (stripped[:1] == b"[" and not _HAS_ITEM.search(stripped)):
-        return _from_json(canonical.parse(data, file), file)
+        return from_json(canonical.parse(data, file), file)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -102,7 +102,8 @@ def source(data: bytes, file: str) -> Source:
     return _from_checklist(text, file)
 
 
-def _from_json(value: Json, file: str) -> Source:
+def from_json(value: Json, file: str) -> Source:
+    """The criteria in the seed's JSON, parsed already."""
     if not isinstance(value, dict) or not isinstance(value.get("features"), list):
         raise Refusal(
             "input.invalid",

@@ -34,6 +34,13 @@ class Commits(Protocol):
     def held(self, commit: str) -> bool: ...
 
 
+class Outputs(Protocol):
+    """What is asked about outputs: the bytes of the newest version as kept, and their digest; None for no output."""
+
+    def cited(self, feature: str, file: str) -> bytes | None: ...
+    def newest(self, feature: str, file: str) -> str | None: ...
+
+
 class _Known(NamedTuple):
     identity: tuple[int, int, int, int, int]
     digest: str | None
@@ -42,7 +49,17 @@ class _Known(NamedTuple):
 class Keeper:
     """Keeps evidence of one tree."""
 
-    def __init__(self, files: Files, tree: str, blobs: Blobs, commits: Commits, clock: Clock) -> None:
+    def __init__(
+        self,
+        files: Files,
+        tree: str,
+        blobs: Blobs,
+        commits: Commits,
+        clock: Clock,
+        outputs: Callable[[], Outputs] | None = None,
+    ) -> None:
+        """`outputs` gives the one to ask about outputs; without it none can be cited."""
+        self._outputs = outputs
         self._files = files
         self._tree = tree
         self._blobs = blobs
@@ -80,6 +97,11 @@ class Keeper:
             if data is None:
                 raise Refusal("evidence.missing", f"{shown(reference.text)} is not among the kept evidence", COUNTS)
             return "blob", reference.target, data
+        if reference.kind == "output":
+            data = self._outputs().cited(*_of_output(reference.target)) if self._outputs is not None else None
+            if data is None:
+                raise Refusal("evidence.missing", f"{shown(reference.text)}: no such output was handed over", COUNTS)
+            return "output", reference.target, data
         return "file", *self._read(reference)
 
     def changed(self, criterion: Criterion) -> bool:
@@ -98,6 +120,11 @@ class Keeper:
             if citation.target not in seen:
                 seen[citation.target] = self._digest(citation.target)
             return seen[citation.target] == citation.digest
+        if citation.kind == "output" and self._outputs is not None:
+            key = f"//{citation.target}"  # as no path of a file begins
+            if key not in seen:
+                seen[key] = self._outputs().newest(*_of_output(citation.target))
+            return seen[key] == citation.digest
         if citation.kind == "commit":
             return self._commits.held(citation.target)
         return True
@@ -112,7 +139,7 @@ class Keeper:
             if shorter is not None:
                 path, data = shorter, self._file(shorter)
         if data is None:
-            if looks_like_path(reference.text) or reference.text.startswith("output:"):
+            if looks_like_path(reference.text):
                 raise Refusal("evidence.missing", f"{shown(reference.text)} is not there", COUNTS)
             raise Refusal("evidence.free_text", f"{shown(reference.text)} points at nothing that can be kept", COUNTS)
         if not data:
@@ -164,6 +191,12 @@ class Keeper:
         if self._clock.now() - max(identity[3], identity[4]) > _RACY_NS:
             self._known[path] = _Known(identity, digest)
         return digest
+
+
+def _of_output(target: str) -> tuple[str, str]:
+    """Feature and file."""
+    feature, _, file = target.partition("/")
+    return feature, file
 
 
 def _identity(status: Stat) -> tuple[int, int, int, int, int]:

@@ -1,8 +1,7 @@
-"""Criteria and the fold: how records become the state of a ledger. Pure.
+"""Criteria: the values that records are folded into (`fold.py`), and the one word that each criterion has. Pure.
 
 A criterion is an immutable value; the ledger is a table of them that the fold changes row by row, so one more record
-costs the same whether there are ten criteria or ten thousand. Only records that are ours make anything pass; a pass
-counts for the very text it was given for, by digest, so the order of amendments and passes does not matter (D6).
+costs the same whether there are ten criteria or ten thousand.
 """
 
 from __future__ import annotations
@@ -12,10 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from tallystick import canonical
 from tallystick.canonical import Json
 from tallystick.ids import folded
-from tallystick.journal.record import Record
 
 if TYPE_CHECKING:
-    from tallystick.journal.feature import Snapshot
+    from tallystick.journal.snapshot import Snapshot
     from tallystick.journal.subjects import Subjects
 
 SUBJECT = "ledger"
@@ -54,6 +52,24 @@ class Citation(NamedTuple):
     size: int
 
 
+class Claim(NamedTuple):
+    """What a foreign store says of a criterion: whether it passes, on what, when, what went wrong, and in which file.
+
+    It is shown and counts for nothing.
+    """
+
+    passes: bool
+    evidence_ref: str | None
+    at: str | None
+    error: str | None
+    source: str
+
+    @property
+    def said(self) -> tuple[bool, str | None, str | None, str | None]:
+        """The claim itself: the same words out of another file are the same claim."""
+        return self.passes, self.evidence_ref, self.at, self.error
+
+
 class Criterion(NamedTuple):
     """One acceptance criterion and all that is known of it.
 
@@ -82,6 +98,7 @@ class Criterion(NamedTuple):
     elsewhere: bool = False
     pending: int = 0
     foreign: bool = False
+    claims: tuple[Claim, ...] = ()
 
     @property
     def draft(self) -> Draft:
@@ -89,10 +106,28 @@ class Criterion(NamedTuple):
         return Draft(self.id, self.description, self.evidence_required)
 
 
-class Ledger:
-    """The ledger of one feature; `created_at` is None until it is frozen. `criteria` keeps the order of freezing."""
+class Mark(NamedTuple):
+    """One record about one criterion, as the fold needs it."""
 
-    __slots__ = ("abandoned", "commit", "created_at", "criteria", "feature", "folds", "frozen_by")
+    id: str
+    type: str
+    at: str
+    role: str
+    data: dict[str, Json]
+
+
+class Ledger:
+    """The ledger of one feature; `created_at` is None until it is frozen. `criteria` keeps the order of freezing.
+
+    `orphans` are our own marks for criteria that only another copy of the repository defined: they take hold once its
+    definition is there. `proposals` are another copy's amendments, closings and overrides by record, which wait for
+    a person; `accepted` are the records that one let count. `rivals` are other texts for an id that is taken here.
+    """
+
+    __slots__ = (
+        "abandoned", "accepted", "commit", "created_at", "criteria", "feature", "folds", "frozen_by", "orphans",
+        "proposals", "rivals",
+    )  # fmt: skip
 
     def __init__(self, feature: str) -> None:
         self.feature = feature
@@ -102,17 +137,26 @@ class Ledger:
         self.abandoned: str | None = None
         self.criteria: dict[str, Criterion] = {}
         self.folds: dict[str, str] = {}
+        self.orphans: dict[str, list[Mark]] = {}
+        self.proposals: dict[str, Mark] = {}
+        self.accepted: set[str] = set()
+        self.rivals: dict[str, Draft] = {}
 
     def find(self, text: str) -> Criterion | None:
         """The criterion of that id; ids that differ only by case or normalization are the same id."""
         return self.criteria.get(text) or self.criteria.get(self.folds.get(folded(text), ""))
 
-    def define(self, draft: Draft, added: bool, ours: bool) -> None:
-        """Put a new criterion at the end; one that is defined already stays as it is."""
+    def define(self, draft: Draft, added: bool, ours: bool) -> bool:
+        """Put a new criterion at the end; one that is defined already stays as it is. Whether it is new."""
         key = folded(draft.id)
-        if key not in self.folds:
+        known = self.folds.get(key)
+        if known is None:
             self.folds[key] = draft.id
             self.criteria[draft.id] = Criterion(*draft, draft.digest, added, foreign=not ours)
+            return True
+        if self.criteria[known].amended == 0 and self.criteria[known].digest != draft.digest:
+            self.rivals[known] = draft
+        return False
 
 
 def state_of(criterion: Criterion, changed: bool) -> str:
@@ -138,141 +182,3 @@ def ledger_of(snapshot: Snapshot[Subjects]) -> Ledger:
     """The ledger in a feature's state."""
     ledger: Ledger = snapshot.state[SUBJECT]
     return ledger
-
-
-class LedgerFold:
-    """Folds ledger records into a `Ledger`."""
-
-    version = "1"
-    types = frozenset(
-        (
-            "ledger_frozen",
-            "criterion_added",
-            "criterion_amended",
-            "criterion_closed",
-            "pass_recorded",
-            "failure_recorded",
-            "override_recorded",
-            "feature_abandoned",
-        )
-    )
-
-    def empty(self, feature: str) -> Ledger:
-        """A ledger that nobody froze yet."""
-        return Ledger(feature)
-
-    def flaw(self, record: Record) -> str | None:
-        """Why the record's payload is none of a ledger."""
-        from tallystick.ledger import payload  # only where somebody else's records are read
-
-        return payload.flaw(record.type, record.data)
-
-    def apply(self, state: Ledger, record: Record, ours: bool) -> None:
-        """Take one record in. A record of another key defines what is not defined, and passes nothing."""
-        data = record.data
-        if record.type == "ledger_frozen":
-            if state.created_at is None:
-                state.created_at, state.frozen_by, state.commit = record.at, record.by.role, data.get("commit")
-            for value in data["criteria"]:
-                state.define(draft_of(value), False, ours)
-        elif record.type == "criterion_added":
-            state.define(draft_of(data["criterion"]), True, ours)
-        elif record.type == "feature_abandoned":
-            if ours:
-                state.abandoned = data["reason"]
-        elif record.type in _ROWS:
-            criterion = state.criteria.get(data["criterion"])
-            if criterion is not None:
-                state.criteria[criterion.id] = _ROWS[record.type](criterion, record, ours)
-
-    def dump(self, state: Ledger) -> Json:
-        """For a checkpoint: positional, since it is read far more often than looked at."""
-        rows = list(state.criteria.values())
-        return [state.created_at, state.frozen_by, state.commit, state.abandoned, rows]
-
-    def load(self, feature: str, data: Json) -> Ledger:
-        """From a checkpoint."""
-        state = Ledger(feature)
-        state.created_at, state.frozen_by, state.commit, state.abandoned, rows = data
-        make = Criterion._make
-        for row in rows:
-            if row[2] is not None:
-                row[2] = tuple(row[2])
-            row[10] = tuple(Citation(*one) for one in row[10])
-            state.criteria[row[0]] = make(row)
-        state.folds = {folded(name) if not _plain(name) else name.lower(): name for name in state.criteria}
-        return state
-
-
-def _plain(name: str) -> bool:
-    return name.isascii()
-
-
-def _passed(criterion: Criterion, record: Record, ours: bool) -> Criterion:
-    data = record.data
-    if data["digest"] != criterion.digest or criterion.closed is not None:
-        return criterion
-    if not ours:
-        return criterion if criterion.passes else criterion._replace(elsewhere=True)
-    evidence = data.get("evidence", ())
-    return criterion._replace(
-        passes=True,
-        passed_at=record.at,
-        passed_by=record.by.role,
-        level=data["level"],
-        evidence_ref=data["evidence_ref"],
-        citations=tuple([Citation(one["kind"], one["target"], one["digest"], one["size"]) for one in evidence]),
-        error=None,
-        regressed=False,
-        elsewhere=False,
-    )
-
-
-def _failed(criterion: Criterion, record: Record, ours: bool) -> Criterion:
-    if not ours:
-        return criterion if criterion.error else criterion._replace(error=record.data["error"], failed_at=record.at)
-    return criterion._replace(
-        error=record.data["error"],
-        failed_at=record.at,
-        attempts=criterion.attempts + 1,
-        regressed=criterion.passes,
-    )
-
-
-def _amended(criterion: Criterion, record: Record, ours: bool) -> Criterion:
-    if not ours:
-        return criterion._replace(pending=criterion.pending + 1)
-    draft = draft_of(record.data["to"])
-    return Criterion(
-        *draft,
-        draft.digest,
-        added=criterion.added,
-        error=criterion.error,
-        failed_at=criterion.failed_at,
-        attempts=criterion.attempts,
-        amended=criterion.amended + 1,
-        pending=criterion.pending,
-    )
-
-
-def _closed(criterion: Criterion, record: Record, ours: bool) -> Criterion:
-    if not ours:
-        return criterion._replace(pending=criterion.pending + 1)
-    return criterion._replace(closed=record.data["reason"])
-
-
-def _overridden(criterion: Criterion, record: Record, ours: bool) -> Criterion:
-    if not ours:
-        return criterion._replace(pending=criterion.pending + 1)
-    if record.data["digest"] != criterion.digest:
-        return criterion
-    return criterion._replace(override=record.data["reason"], passed_at=record.at, passed_by=record.by.role)
-
-
-_ROWS = {
-    "pass_recorded": _passed,
-    "failure_recorded": _failed,
-    "criterion_amended": _amended,
-    "criterion_closed": _closed,
-    "override_recorded": _overridden,
-}

@@ -39,8 +39,16 @@ def _text_or_none(value: Json) -> bool:
     return value is None or type(value) is str
 
 
+def _truth(value: Json) -> bool:
+    return type(value) is bool
+
+
 def _digest(value: Json) -> bool:
     return type(value) is str and bool(_DIGEST.match(value))
+
+
+def _digests(value: Json) -> bool:
+    return type(value) is list and all(map(_digest, value))
 
 
 def _draft(value: Json) -> bool:
@@ -85,6 +93,15 @@ FIELDS: dict[str, Fields] = {
     "criterion_added": {"criterion": (True, _draft)},
     "criterion_amended": {**_CRITERION, "from": (True, _draft), "to": (True, _draft), **_REASON},
     "criterion_closed": {**_CRITERION, **_GIVEN, **_REASON},
+    "claim_recorded": {
+        **_CRITERION,
+        **_GIVEN,
+        "passes": (True, _truth),
+        "evidence_ref": (False, _text_or_none),
+        "at": (False, _text_or_none),
+        "error": (False, _text_or_none),
+        "source": (True, is_text),
+    },
     "pass_recorded": {
         **_CRITERION,
         **_GIVEN,
@@ -95,4 +112,5 @@ FIELDS: dict[str, Fields] = {
     "failure_recorded": {**_CRITERION, **_GIVEN, "error": (True, is_text)},
     "override_recorded": {**_CRITERION, **_GIVEN, **_REASON},
     "feature_abandoned": _REASON,
+    "accepted": {"criterion": (False, _text_or_none), "records": (True, _digests), **_REASON},
 }

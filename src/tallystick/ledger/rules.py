@@ -14,7 +14,7 @@ from tallystick.errors import Refusal, Where
 from tallystick.ids import criterion_id, folded, shown, typed
 from tallystick.journal.chain import Finding
 from tallystick.journal.record import Event
-from tallystick.ledger.model import Criterion, Draft, Ledger
+from tallystick.ledger.model import Claim, Criterion, Draft, Ledger
 from tallystick.ledger.requirement import File, Reserved, Run, Tests, Words, parse
 from tallystick.limits import CRITERIA, DESCRIPTION_CHARACTERS, ERROR_CHARACTERS, REASON_CHARACTERS, REQUIREMENTS
 
@@ -51,6 +51,11 @@ def add(ledger: Ledger, drafts: Sequence[Draft]) -> list[Event]:
                 f"amend it with `tallystick ledger amend {typed(known.id)} --text … --reason …`, or choose another id",
             )
     return [Event("criterion_added", {"criterion": draft.document()}) for draft in drafts]
+
+
+def claim(draft: Draft, said: Claim) -> Event:
+    """`claim_recorded`: what a foreign store says of that very text. It makes nothing pass and is no attempt."""
+    return Event("claim_recorded", {"criterion": draft.id, "digest": draft.digest, **said._asdict()})
 
 
 def mark_pass(
@@ -132,6 +137,20 @@ def override(ledger: Ledger, name: str, reason: str) -> Event:
         )
     data = {"criterion": criterion.id, "digest": criterion.digest, "reason": said(reason, "the reason")}
     return Event("override_recorded", data)
+
+
+def accept(ledger: Ledger, name: str, reason: str) -> Event:
+    """`accepted`: what another copy changed counts from now on; of one criterion, or (name "") of all of them."""
+    reason = said(reason, "the reason")
+    found = known_criterion(ledger, name).id if name else ""
+    waiting = [key for key, mark in ledger.proposals.items() if not found or mark.data["criterion"] == found]
+    if not waiting:
+        raise Refusal(
+            "criterion.unknown",
+            f"nothing of {shown(found) if found else ledger.feature} waits to be accepted",
+            f"`tallystick ledger show {ledger.feature}` shows how it stands",
+        )
+    return Event("accepted", {"criterion": found or None, "records": waiting, "reason": reason})
 
 
 def abandon(ledger: Ledger, reason: str) -> Event:

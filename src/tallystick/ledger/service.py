@@ -1,7 +1,7 @@
 """The use cases of the ledger: what a face calls. It looks without a lock, refuses cheaply, keeps the evidence, and
 lets the rules decide again inside the commit.
 
-Every method that writes returns what was acknowledged; the view is written afterwards by `finish` (D1).
+Every method that writes returns what was acknowledged; the view is written afterwards, as something due (D1).
 """
 
 from __future__ import annotations
@@ -11,22 +11,20 @@ from typing import NamedTuple
 
 from tallystick.errors import Refusal
 from tallystick.ids import feature_id
-from tallystick.journal.feature import Snapshot
 from tallystick.journal.home import missing_key
 from tallystick.journal.record import By, Event
-from tallystick.journal.store import Decision, Store
+from tallystick.journal.snapshot import Snapshot
+from tallystick.journal.store import Decision
 from tallystick.journal.subjects import Subjects
 from tallystick.ledger import rules
 from tallystick.ledger.citation import references
 from tallystick.ledger.keeping import Keeper
 from tallystick.ledger.model import Criterion, Draft, Ledger, ledger_of, state_of
-from tallystick.ledger.permissions import denied
+from tallystick.ledger.recording import UNDAUNTED, Recording
 from tallystick.ledger.views import Look, Views
 
 #: The role of a failure that somebody wrote into the file by hand.
 _BY_HAND = By("unknown")
-#: What works on every store that can be written (P20), damaged or not.
-_WAYS_OUT = ("fail", "override", "abandon")
 
 
 class Receipt(NamedTuple):
@@ -59,16 +57,16 @@ class Shown(NamedTuple):
 class LedgerService:
     """The ledger of one tree, for one doer. `head` names the commit that is checked out, for the freeze."""
 
-    def __init__(
-        self, store: Store[Subjects], views: Views, keeper: Keeper, head: Callable[[], str | None], by: By
-    ) -> None:
-        self._store = store
+    def __init__(self, recording: Recording, views: Views, keeper: Keeper, head: Callable[[], str | None]) -> None:
+        self.recording = recording
+        self._store = recording.store
         self._views = views
         self._keeper = keeper
         self._head = head
-        self.by = by
         self._looked: set[str] = set()
-        self._touched: set[str] = set()
+        self.by = recording.by
+        self.permit = recording.permit
+        self.record_denial = recording.record_denial
 
     # -- looking ------------------------------------------------------------------------------------------------
 
@@ -84,6 +82,16 @@ class LedgerService:
         """The whole ledger. Raises "feature.unknown" for a feature that no record and no anchor knows."""
         snapshot = self._store.snapshot(feature_id(feature))
         if ledger_of(snapshot).created_at is None and not snapshot.findings:
+            raise rules.unknown_feature(feature)
+        return self.shown(snapshot)
+
+    def look(self, feature: str) -> Shown:
+        """As `show`, also of a feature that has outputs or tasks and no criteria yet.
+
+        Raises "feature.unknown" where nothing was recorded of it.
+        """
+        snapshot = self._store.snapshot(feature_id(feature))
+        if not snapshot.exists:
             raise rules.unknown_feature(feature)
         return self.shown(snapshot)
 
@@ -148,28 +156,13 @@ class LedgerService:
         """A person counts it as done; always possible where the store can be written (P20)."""
         return self.record(feature, "override", name, lambda ledger: [rules.override(ledger, name, reason)])
 
+    def accept(self, feature: str, name: str, reason: str) -> Receipt:
+        """Let count what another copy of the repository amended, closed or overrode; a person decides it (D6)."""
+        return self.record(feature, "accept", name, lambda ledger: [rules.accept(ledger, name, reason)])
+
     def abandon(self, feature: str, reason: str) -> Receipt:
         """Give the feature up; always possible where the store can be written (P20)."""
         return self.record(feature, "abandon", "", lambda ledger: [rules.abandon(ledger, reason)])
-
-    def finish(self) -> tuple[str, ...]:
-        """Write the views and checkpoints that are due, after the answer; notes of what was seen meanwhile.
-
-        Who only read writes nothing at all (P16).
-        """
-        notes: list[str] = []
-        if not self._touched:
-            return ()
-        while self._touched:
-            try:
-                notes.extend(self._views.write(self._touched.pop()))
-            except Refusal as refusal:
-                notes.append(refusal.message)
-        try:
-            self._store.flush()
-        except Refusal as refusal:
-            notes.append(refusal.message)
-        return tuple(notes)
 
     # -- for the use cases above this one -----------------------------------------------------------------------
 
@@ -184,40 +177,18 @@ class LedgerService:
 
         def decide(snapshot: Snapshot[Subjects], _now: str) -> Decision[Ledger]:
             ledger = ledger_of(snapshot)
-            if act not in _WAYS_OUT or ledger.created_at is None or (name and ledger.find(name) is None):
+            if act not in UNDAUNTED or ledger.created_at is None or (name and ledger.find(name) is None):
                 rules.unsound(snapshot.findings)
             if act != "freeze" and ledger.created_at is None:
                 raise rules.unknown_feature(feature)
             return Decision(tuple(events(ledger)), ledger)
 
-        if not self._store.peek(feature).heads:  # refuse before a key, a store or a lock file is made for it
-            decide(self._store.snapshot(feature), "")
-        committed = self._store.commit(feature, self.by, decide)
-        self._touched.add(feature)
+        committed = self.recording.append(feature, act, decide)
         if edited.failures:
             self._take_in(feature, edited.failures)
-        found = committed.answer.find(name) if name else None
+        found = ledger_of(self._store.peek(feature)).find(name) if name else None
         notes = (edited.finding.says,) if edited.finding is not None else ()
         return Receipt(feature, found, (*committed.notes, *notes))
-
-    def permit(self, feature: str, act: str, name: str) -> None:
-        """Raise "role.denied" where the role may not, and leave one record of it where there is a ledger."""
-        feature_id(feature)
-        refusal = denied(act, self.by.role)
-        if refusal is not None:
-            self.record_denial(feature, name, act, refusal)
-            raise refusal
-
-    def record_denial(self, feature: str, name: str, act: str, refusal: Refusal) -> None:
-        """Leave one record of what a role was refused, where there is a ledger and a store that can be written."""
-        try:
-            snapshot = self._store.snapshot(feature_id(feature))
-            ledger = ledger_of(snapshot)
-            if ledger.created_at is not None and snapshot.checkable:
-                event = rules.refused(ledger, name, act, refusal)
-                self._store.commit(feature, self.by, lambda snapshot, now: Decision((event,), None))
-        except Refusal:  # it stays refused, whether or not a trace could be left
-            return
 
     def markable(self, feature: str, name: str) -> tuple[Criterion, bool]:
         """The criterion, if it may be passed now, and whether it passes already on what has changed since.
@@ -282,7 +253,7 @@ class LedgerService:
         if ledger_of(snapshot).created_at is None:
             return nothing
         look = self._views.look(snapshot)
-        if look.kind == "damaged" and look.finding is not None and act not in _WAYS_OUT:
+        if look.kind == "damaged" and look.finding is not None and act not in UNDAUNTED:
             raise Refusal(
                 "view.damaged", look.finding.says, "`tallystick audit --restore` writes it anew and keeps its bytes"
             )

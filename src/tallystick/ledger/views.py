@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tallystick import canonical
 from tallystick.errors import Refusal
 from tallystick.journal.chain import Finding
-from tallystick.journal.feature import Snapshot
+from tallystick.journal.snapshot import Snapshot
 from tallystick.journal.store import Store
 from tallystick.journal.subjects import Subjects
 from tallystick.ledger.model import ledger_of
@@ -30,7 +30,12 @@ if TYPE_CHECKING:
 
 _PURPOSE = "tallystick/view/1"
 _LARGEST_VIEW = 12 * INPUT_FILE
-EXCLUDED = ("/.agent/tasks/*/feature_list.json", "/.agent/tasks/*/.feature_list.json.tmp")
+EXCLUDED = (
+    "/.agent/tasks/*/feature_list.json",
+    "/.agent/tasks/*/.feature_list.json.tmp",
+    "/.jonggrang/",
+    "/.tallystick/**/.tmp",
+)
 
 
 class Look(NamedTuple):
@@ -121,7 +126,7 @@ class Views:
         try:
             return self._write(self._store.snapshot(feature), restore)
         finally:
-            lock.release()
+            lock.close()  # this one is taken anew for each write
 
     def _write(self, snapshot: Snapshot[Subjects], restore: bool) -> tuple[str, ...]:
         from tallystick.ledger.document import render

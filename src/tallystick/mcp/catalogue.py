@@ -115,6 +115,46 @@ TOOLS: dict[str, ToolSpec] = {
             _RUNS,
             {"feature": _text(), "criterion": _text()},
         ),
+        _tool(
+            "save_output",
+            "Hand over what you did: the whole output object, header and payload.",
+            _WRITES,
+            {"output": {"type": "object", "additionalProperties": True}},
+        ),
+        _tool(
+            "find_outputs",
+            "What agents handed over, newest first.",
+            _READS,
+            {
+                "feature": _text(),
+                "phase": _text("number or name"),
+                "role": _text(),
+                "task": _text(),
+                "status": _text(),
+                "cursor": _text(),
+            },
+            ("phase", "role", "task", "status", "cursor"),
+        ),
+        _tool(
+            "get_output",
+            "One output whole, in pieces if it is long.",
+            _READS,
+            {"feature": _text(), "file": _text(), "offset": {"type": "integer"}},
+            ("offset",),
+        ),
+        _tool("next_task", "The most urgent task that can be worked on.", _READS, {"feature": _text()}),
+        _tool(
+            "update_task",
+            "Claim a task, or say how it ended.",
+            _WRITES,
+            {
+                "feature": _text(),
+                "task": _text(),
+                "to": {"enum": ["claimed", "completed", "blocked", "pending"]},
+                "reason": _text(),
+            },
+            ("reason",),
+        ),
         _tool("brief", "What the next session must know.", _READS, {"feature": _text()}, ("feature",)),
         _tool(
             "note",
@@ -125,29 +165,30 @@ TOOLS: dict[str, ToolSpec] = {
     )
 }
 
-_ALL = ("list_failing", "get_feature", "brief", "note")
+_ALL = ("list_failing", "get_feature", "save_output", "find_outputs", "get_output", "brief", "note")
 _CHECK = (*_ALL, "check")
+_TASKS = ("next_task", "update_task")
 
 #: Which role is offered what, in this order. `solo` is a connection that names no role.
 OFFERED: dict[str, tuple[str, ...]] = {
     "solo": tuple(TOOLS),
-    "main": ("init_feature_list", *_CHECK, "mark_failure"),
-    "orchestrator": (*_ALL, "compare_runs"),
+    "main": ("init_feature_list", *_CHECK, "mark_failure", *_TASKS),
+    "orchestrator": (*_ALL, "compare_runs", *_TASKS),
     "spec-freezer": ("init_feature_list", *_ALL, "amend"),
     "test-author": _CHECK,
-    "implementer": _CHECK,
-    "developer": _CHECK,
+    "implementer": (*_CHECK, *_TASKS),
+    "developer": (*_CHECK, *_TASKS),
     "tester": _CHECK,
-    "fixer": (*_CHECK, "mark_failure"),
+    "fixer": (*_CHECK, "mark_failure", *_TASKS),
     "verifier": (*_CHECK, "mark_pass", "mark_failure", "compare_runs"),
-    "lead": _ALL,
+    "lead": (*_ALL, *_TASKS),
     "reviewer": _ALL,
     "designer": _ALL,
     "test-lead": _ALL,
 }
 
 #: What is offered without the user's key: looking only.
-READING = ("list_failing", "get_feature", "brief", "compare_runs")
+READING = ("list_failing", "get_feature", "find_outputs", "get_output", "next_task", "brief", "compare_runs")
 
 #: Tools whose call may run a check, hence take minutes.
 SLOW = frozenset(("mark_pass", "check"))

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import _thread
 from collections.abc import Callable, Sequence
+from functools import partial
 
+from tallystick.briefing import brief
 from tallystick.canonical import Json
 from tallystick.errors import Refusal
 from tallystick.evidence.model import runs_of
@@ -33,6 +35,15 @@ Arguments = dict[str, Json]
 #: The act that a refused call is recorded under, where the ledger knows one for it.
 _ACTS = {"mark_pass": "pass", "mark_failure": "fail", "amend": "amend", "init_feature_list": "freeze", "check": "check"}
 
+#: Tools that are carried out by a module of their own, imported at the first call.
+_ELSEWHERE = {
+    "save_output": "tallystick.mcp.output_tools",
+    "find_outputs": "tallystick.mcp.output_tools",
+    "get_output": "tallystick.mcp.output_tools",
+    "next_task": "tallystick.mcp.board_tools",
+    "update_task": "tallystick.mcp.board_tools",
+}
+
 
 class Tools:
     """A `Toolset` for one role over one app. `wait_s` is how long a call may wait for its check."""
@@ -55,6 +66,7 @@ class Tools:
             "brief": self._brief,
             "note": self._note,
             "hook_event": self._hook,
+            **{name: partial(self._elsewhere, name) for name in _ELSEWHERE},
         }
 
     def tools(self) -> Sequence[ToolSpec]:
@@ -83,7 +95,7 @@ class Tools:
     def idle(self) -> None:
         """Write the views that are due."""
         with self._finishing:
-            self._app.ledger.finish()
+            self._app.due.finish()
 
     def close(self) -> None:
         """End what still runs, and let the store go."""
@@ -100,7 +112,7 @@ class Tools:
         feature, _ = named(arguments)
         if feature and name != "hook_event":
             feature_id(feature)
-            if name != "init_feature_list":
+            if name not in _ELSEWHERE and name not in ("init_feature_list", "brief"):
                 self._ledger(feature)
 
     def _shut(self) -> Refusal | None:
@@ -185,7 +197,7 @@ class Tools:
         feature = arguments.get("feature") or self._default()
         if feature is None:
             return ToolResult("No criteria yet.", {"feature": None, "brief": "No criteria yet."})
-        text = handoff.brief(self._app.ledger, feature)
+        text = brief(self._app, self._app.ledger.look(feature))
         return ToolResult(text, {"feature": feature, "brief": text})
 
     def _hook(self, arguments: Arguments) -> ToolResult:
@@ -220,6 +232,13 @@ class Tools:
     def _note(self, arguments: Arguments) -> ToolResult:
         handoff.note(self._app.ledger, arguments["feature"], arguments["text"])
         return ToolResult("Noted.", {"noted": True})
+
+    def _elsewhere(self, name: str, arguments: Arguments) -> ToolResult:
+        """A tool whose function, of the same name, stands in a module of its own."""
+        import importlib
+
+        function: Callable[[App, Arguments], ToolResult] = getattr(importlib.import_module(_ELSEWHERE[name]), name)
+        return function(self._app, arguments)
 
     # -- calls that run a check ---------------------------------------------------------------------------------
 

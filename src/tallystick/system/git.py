@@ -14,13 +14,15 @@ from collections.abc import Mapping
 from tallystick import canonical
 from tallystick.errors import Refusal
 from tallystick.limits import JOURNAL_FILE
-from tallystick.system.durable import drop, make_folders, read_file
+from tallystick.system.durable import drop, each_entry, make_folders, read_file
 from tallystick.system.files import Files
 
 _KEEP = "refs/tallystick/keep/"
 _QUIET = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0")
 #: For a repository of our own making: no configuration but its own, no signature, no hook out of a template.
 _OURS = ("-c", "commit.gpgSign=false", "-c", "core.autocrlf=false")
+#: The mode of a submodule as every version of the index writes it, four bytes that stand for 160000.
+_SUBMODULE_MODE = b"\x00\x00\xe0\x00"
 _ALONE = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ATTR_NOSYSTEM": "1"}
 _FIXED = {
     "GIT_OPTIONAL_LOCKS": "0",
@@ -85,14 +87,14 @@ class Git:
         """The full id of the commit `name`, None when there is no such commit here."""
         if not self._git_dir:
             return None
-        status, out = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}")
+        status, out = self.ask("rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}")
         return out.strip() if status == 0 else None
 
     def hold(self, commit: str) -> None:
         """Keep `commit` from being collected, by a reference of our own."""
         if self._held_loose(commit):
             return
-        status, out = self._run("update-ref", _KEEP + commit, commit)
+        status, out = self.ask("update-ref", _KEEP + commit, commit)
         if status != 0:
             raise Refusal(
                 "git.missing", f"git could not keep commit {commit[:12]}: {out.strip()[:200]}", "see `git fsck`"
@@ -102,16 +104,48 @@ class Git:
         """Whether the commit is still there: by our reference if that stands, else by asking git."""
         return self._held_loose(commit) or self.commit(commit) is not None
 
+    def names_below(self, folder: str) -> list[str]:
+        """The paths of all files below `folder` in the tree of HEAD, as far as they are text."""
+        if not self._git_dir:
+            return []
+        status, out = self.ask("ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD", "--", f"{folder}/")
+        return [name for name in out.split("\0") if name] if status == 0 else []
+
+    def content(self, path: str) -> bytes | None:
+        """The bytes of one file in the tree of HEAD, None when it has none of that name."""
+        status, out = self.ask("cat-file", "blob", f"HEAD:{path}")
+        return out.encode("utf-8", "surrogateescape") if status == 0 else None
+
+    def may_hide(self, folder: str) -> bool:
+        """Whether the work tree may lack files below `folder` that HEAD has: bare, sparse, or the folder is gone."""
+        if not self._git_dir:
+            return False
+        if self._folder == self._git_dir or self._is_there(f"{self._git_dir}/info/sparse-checkout"):
+            return True
+        return not self._is_there(f"{self._folder}/{folder}") and self.indexed(f"{folder}/")
+
+    def indexed(self, path: str) -> bool:
+        """Whether the index names `path`, told from its bytes: a git process for each mark would cost more than it.
+
+        Only the end of the name is looked for, since an index may leave out what a name shares with the one before.
+        """
+        end = os.fsencode(path)[-24:]
+        shared = each_entry(self._files, self._git_dir, lambda name: name.startswith("sharedindex."))
+        return any(
+            end in (read_file(self._files, f"{self._git_dir}/{name}", JOURNAL_FILE) or b"")
+            for name in ("index", *shared)
+        )
+
     def tree(self, objects: str, index: str) -> str | None:
         """The id of a tree of the work tree as it is now, its untracked files included; None without git.
 
         Bytes are hashed as they lie there: no filter, no attribute, no index flag of the repository takes part. The
         user's index and objects are not touched: `index` is a private file, new tree objects go to `objects`.
         """
-        if not self._git_dir or self._folder == self._git_dir:
+        if not self.top:
             return None
-        status, out = self._run("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        _, staged = self._run("ls-files", "-z", "--stage")
+        status, out = self.ask("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        _, staged = self.ask("ls-files", "-z", "--stage")
         if status != 0:
             return None
         index_rows = [row for row in staged.split("\0") if row]
@@ -131,8 +165,8 @@ class Git:
         drop(self._files, index)
         data = "".join(rows).encode("utf-8", "surrogateescape")
         try:
-            self._run("update-index", "-z", "--index-info", given=data, extra=private)
-            status, out = self._run("write-tree", "--missing-ok", extra=private)
+            self.ask("update-index", "-z", "--index-info", given=data, extra=private)
+            status, out = self.ask("write-tree", "--missing-ok", extra=private)
         finally:
             drop(self._files, index)
         return out.strip() if status == 0 else None
@@ -152,16 +186,44 @@ class Git:
         return ("100755" if mode & 0o100 else "100644"), canonical.git_object("blob", data, length)
 
     def _held_loose(self, commit: str) -> bool:
+        return self._is_there(f"{self._common}/{_KEEP}{commit}")
+
+    def _is_there(self, path: str) -> bool:
         try:
-            self._files.stat(f"{self._common}/{_KEEP}{commit}")
+            self._files.stat(path)
         except OSError:
             return False
         return True
 
-    def _run(self, *words: str, given: bytes | None = None, extra: Mapping[str, str] | None = None) -> tuple[int, str]:
+    @property
+    def top(self) -> str:
+        """The top of the work tree, "" where there is none (no git, or a bare repository)."""
+        return self._folder if self._git_dir and self._folder != self._git_dir else ""
+
+    def at(self, tree: str, git_dir: str, common: str) -> Git:
+        """Git at another place of this machine, a submodule's."""
+        return Git(self._files, tree, git_dir, common, self._env)
+
+    def may_hold_submodules(self) -> bool:
+        """Whether the index may have a submodule in it. A no is certain, and costs less than asking git."""
+        try:
+            if any(name.startswith("sharedindex.") for name in self._files.listdir(self._git_dir)):
+                return True  # a split index: the other half has entries too
+            return _SUBMODULE_MODE in (read_file(self._files, f"{self._git_dir}/index", JOURNAL_FILE) or b"")
+        except (OSError, Refusal):
+            return True
+
+    def ask(self, *words: str, given: bytes | None = None, extra: Mapping[str, str] | None = None) -> tuple[int, str]:
+        """Run git with these words: its status, and what it printed (on failure without output, what it complained of).
+
+        `given` is its standard input, `extra` goes on top of the cleaned environment. The work tree is the one that was
+        found, whatever `core.worktree` says. Bytes that are no UTF-8 come as surrogates. Raises `Refusal` "git.missing"
+        without git, and where git mistrusts the owner of the folder.
+        """
         from tallystick.system.process import capture
 
-        env = clean_environment(self._env) | dict(extra or {})
+        place = {"GIT_WORK_TREE": self.top} if self.top else {}
+        env = clean_environment(self._env) | place | dict(extra or {})
         finished = capture(["git", *_QUIET, *words], self._folder, env, input=given)
         errors = finished.err.decode("utf-8", "replace")
         if "dubious ownership" in errors:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.faces.mcp.shop import FEATURE, Shop, accepted, criterion, freeze, get, mark, refused
-from tests.faces.mcp.surface import ARGUMENTS, OFFERED, calls, prepare
+from tests.faces.mcp.surface import ARGUMENTS, OFFERED, READING, calls, prepare
 from tests.real.project import PROOF
 
 
@@ -38,7 +38,9 @@ def test_every_tool_says_whether_it_only_reads(shop: Shop) -> None:
     with shop.connect() as client:
         reading = {tool["name"] for tool in client.list_tools() if tool["annotations"]["readOnlyHint"]}
         destroying = [tool["name"] for tool in client.list_tools() if tool["annotations"].get("destructiveHint")]
-    assert reading == {"list_failing", "get_feature", "compare_runs", "brief"}
+    assert reading == {
+        "list_failing", "get_feature", "compare_runs", "brief", "next_task", "find_outputs", "get_output",
+    }  # fmt: skip
     assert destroying == []
 
 
@@ -102,7 +104,7 @@ def test_a_refused_role_leaves_nothing_where_there_is_no_ledger(shop: Shop) -> N
 
 def test_a_name_that_is_no_tool_is_answered_with_the_tools(shop: Shop) -> None:
     with shop.connect("reviewer") as client:
-        assert refused(client.call("mark_passed", {}), "usage", "mark_passed", "list_failing, get_feature, brief, note")
+        assert refused(client.call("mark_passed", {}), "usage", "mark_passed", "list_failing, get_feature, save_output")
 
 
 def test_the_event_of_a_hook_is_called_and_never_listed(shop: Shop) -> None:
@@ -163,7 +165,7 @@ def test_without_the_key_only_reading_tools_are_offered(shop: Shop, home: Path, 
     shutil.rmtree(home / ".local" / "state" / "tallystick")
     with shop.connect(role) as client:
         listed = {tool["name"] for tool in client.list_tools()}
-        assert listed == set(OFFERED[role]) & {"list_failing", "get_feature", "brief", "compare_runs"}
+        assert listed == set(OFFERED[role]) & {*READING, "compare_runs", "next_task"}
         assert "no key" in accepted(client.call("list_failing", {"task_id": FEATURE})).structured["warning"]
         if "mark_pass" in OFFERED[role]:
             refused(client.call(*mark("AC1")), "key.missing", "tallystick init")

@@ -63,7 +63,9 @@ def test_bash_completes_words_and_options(tmp_path: Path) -> None:
     text = script(tmp_path, "bash")
     assert completed(text, "tallystick", "") == FIRST
     assert completed(text, "tallystick", "led") == ["ledger"]
-    assert set(completed(text, "tallystick", "ledger", "")) == {one.words[1] for one in COMMANDS if len(one.words) > 1}
+    assert set(completed(text, "tallystick", "ledger", "")) == {
+        one.words[1] for one in COMMANDS if one.words[0] == "ledger"
+    }
     for command in COMMANDS:
         wanted = {flag for one in (*command.arguments, *COMMON) for flag in one.flags if flag[:2] == "--"} | {"--help"}
         assert set(completed(text, "tallystick", *command.words, "--")) == wanted, command.name

@@ -85,6 +85,9 @@ class Texts:
         del feature
         return []
 
+    def copy(self, state: list[str]) -> list[str]:
+        return list(state)
+
     def flaw(self, record: Record) -> str | None:
         return None if isinstance(record.data.get("text"), str) else "has no text"
 

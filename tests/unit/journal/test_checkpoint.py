@@ -9,10 +9,11 @@ import pytest
 
 from tallystick.journal import checkpoint as checkpoints
 from tallystick.journal.checkpoint import Checkpoint
-from tallystick.journal.feature import FeatureJournal, Identities
+from tallystick.journal.feature import FeatureJournal
 from tallystick.journal.home import Home
 from tallystick.journal.log import FileLog
 from tallystick.journal.record import FORMAT
+from tallystick.journal.snapshot import Identities
 from tests.simdisk import SimDisk
 from tests.unit.journal.lines import FEATURE, OTHER_KEY, STORE, Texts, commits
 

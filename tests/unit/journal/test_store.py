@@ -10,10 +10,10 @@ from collections.abc import Callable
 import pytest
 
 from tallystick.errors import Refusal
-from tallystick.journal.feature import Snapshot
 from tallystick.journal.home import Home
 from tallystick.journal.log import FileLog
 from tallystick.journal.record import FORMAT, By, Event, seal
+from tallystick.journal.snapshot import Snapshot
 from tallystick.journal.store import Committed, Decision, Root, Store
 from tallystick.system.files import Files
 from tests.desk import SetClock

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from tallystick.journal.record import FIRST, By, Event, Record
 from tallystick.ledger import rules
-from tallystick.ledger.model import Draft, Ledger, LedgerFold
+from tallystick.ledger.fold import LedgerFold
+from tallystick.ledger.model import Draft, Ledger
 from tallystick.ledger.rules import Evidence
 from tallystick.moment import stamp
 

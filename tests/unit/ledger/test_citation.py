@@ -42,11 +42,7 @@ DIGEST = "0123456789abcdef" * 4
         ("commit:c0ffee0", "commit", "c0ffee0"),
         (f"sha256:{DIGEST}", "blob", DIGEST),
         ("run:r-4k2p9xqa", "run", "r-4k2p9xqa"),
-        (
-            "output:checkout/08-developer-output.json",
-            "path",
-            ".jonggrang/.output/features/checkout/08-developer-output.json",
-        ),
+        ("output:checkout/08-developer-output.json", "output", "checkout/08-developer-output.json"),
         ("C:\\x", "path", "C:\\x"),
         ("commit", "path", "commit"),
     ],

@@ -16,7 +16,8 @@ from tallystick.journal.chain import Finding
 from tallystick.journal.record import Event
 from tallystick.ledger import rules
 from tallystick.ledger.document import render
-from tallystick.ledger.model import Criterion, Draft, Ledger, LedgerFold, state_of
+from tallystick.ledger.fold import LedgerFold
+from tallystick.ledger.model import Criterion, Draft, Ledger, state_of
 from tallystick.limits import (
     CRITERIA,
     DESCRIPTION_CHARACTERS,

@@ -98,7 +98,7 @@ class Call:
 
     def finish(self) -> tuple[str, ...]:
         """What is due after the answer; notes for a person."""
-        return self._app.ledger.finish() if self._app is not None else ()
+        return self._app.due.finish() if self._app is not None else ()
 
     def feature(self) -> str:
         """The feature that is meant: as said, else the only open one, else the one named like the branch."""

@@ -5,46 +5,10 @@ Everything that lists commands (help, completion, the generated reference, the t
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from tallystick.faces.cli.handoff_commands import HANDOFF
+from tallystick.faces.cli.table import FEATURE, REASON, Argument, Command, flag, value, words
 
-
-class Argument(NamedTuple):
-    """One argument, as argparse takes it."""
-
-    flags: tuple[str, ...]
-    options: dict[str, Any]
-
-
-class Command(NamedTuple):
-    """One command: `words` call it, `run` is "module:function" below this package."""
-
-    words: tuple[str, ...]
-    says: str
-    example: str
-    run: str
-    arguments: tuple[Argument, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """The words as typed."""
-        return " ".join(self.words)
-
-
-def _words(metavar: str, most: str = "*", text: str = "") -> Argument:
-    return Argument(("words",), {"nargs": most, "metavar": metavar, "help": text or None})
-
-
-def _flag(name: str, text: str) -> Argument:
-    return Argument((name,), {"action": "store_true", "help": text})
-
-
-def _value(name: str, metavar: str, text: str, required: bool = False) -> Argument:
-    return Argument((name,), {"metavar": metavar, "help": text, "required": required})
-
-
-_FEATURE = _words("FEATURE", "?", "the feature; may be left out where there is one")
-_CRITERION = _words("[FEATURE] CRITERION", "+", "the criterion, after its feature where there are several")
-_REASON = _value("--reason", "TEXT", "why; it stands in the journal for ever", required=True)
+_CRITERION = words("[FEATURE] CRITERION", "+", "the criterion, after its feature where there are several")
 
 COMMANDS: tuple[Command, ...] = (
     Command(
@@ -53,9 +17,9 @@ COMMANDS: tuple[Command, ...] = (
         "tallystick status checkout",
         "status:status",
         (
-            _FEATURE,
-            _flag("--line", "one line, for a prompt"),
-            _flag("--check", "for scripts: exit 3 when something is not done, 4 when something regressed"),
+            FEATURE,
+            flag("--line", "one line, for a prompt"),
+            flag("--check", "for scripts: exit 3 when something is not done, 4 when something regressed"),
         ),
     ),
     Command(
@@ -69,35 +33,35 @@ COMMANDS: tuple[Command, ...] = (
         "the whole story on a small sample project, played by scripted agents",
         "tallystick demo",
         "demo:demo",
-        (_value("--keep", "DIR", "keep the project in this folder, empty or not there yet"),),
+        (value("--keep", "DIR", "keep the project in this folder, empty or not there yet"),),
     ),
     Command(
         ("ledger", "init"),
         "freeze the criteria of a feature, from a Markdown checklist or the seed's JSON",
         "tallystick ledger init checkout criteria.md",
         "ledger:init",
-        (_words("FEATURE FILE", "+", "feature id and input file; - reads standard input"),),
+        (words("FEATURE FILE", "+", "feature id and input file; - reads standard input"),),
     ),
     Command(
         ("ledger", "add"),
         "add later criteria",
         "tallystick ledger add checkout more.md",
         "ledger:add",
-        (_words("[FEATURE] FILE", "+", "input file; - reads standard input"),),
+        (words("[FEATURE] FILE", "+", "input file; - reads standard input"),),
     ),
     Command(
         ("ledger", "show"),
         "all criteria of a feature",
         "tallystick ledger show checkout --json",
         "ledger:show",
-        (_FEATURE,),
+        (FEATURE,),
     ),
     Command(
         ("ledger", "failing"),
         "what is not passed yet, 20 at a time",
         "tallystick ledger failing --after AC20",
         "ledger:failing",
-        (_FEATURE, _value("--after", "CRITERION", "go on behind this criterion")),
+        (FEATURE, value("--after", "CRITERION", "go on behind this criterion")),
     ),
     Command(
         ("ledger", "get"),
@@ -113,7 +77,7 @@ COMMANDS: tuple[Command, ...] = (
         "ledger:mark_pass",
         (
             _CRITERION,
-            _value("--evidence", "REF", "path, path:line, commit:SHA, output:FEATURE/FILE; several with ' ; ' between"),
+            value("--evidence", "REF", "path, path:line, commit:SHA, output:FEATURE/FILE; several with ' ; ' between"),
         ),
     ),
     Command(
@@ -121,7 +85,7 @@ COMMANDS: tuple[Command, ...] = (
         "record a failed attempt",
         'tallystick ledger fail AC7 --error "the cart shows 2 items"',
         "ledger:mark_failure",
-        (_CRITERION, _value("--error", "TEXT", "what went wrong", required=True)),
+        (_CRITERION, value("--error", "TEXT", "what went wrong", required=True)),
     ),
     Command(
         ("ledger", "amend"),
@@ -130,7 +94,7 @@ COMMANDS: tuple[Command, ...] = (
         "ledger:amend",
         (
             _CRITERION,
-            _value("--text", "TEXT", "the new text"),
+            value("--text", "TEXT", "the new text"),
             Argument(
                 ("--require",),
                 {
@@ -139,8 +103,8 @@ COMMANDS: tuple[Command, ...] = (
                     "help": "the new required evidence; several times, '' for none",
                 },
             ),
-            _flag("--close", "take it out of what is to do"),
-            _REASON,
+            flag("--close", "take it out of what is to do"),
+            REASON,
         ),
     ),
     Command(
@@ -148,42 +112,50 @@ COMMANDS: tuple[Command, ...] = (
         "count a criterion as done without proof; listed apart for ever (a person at a terminal)",
         'tallystick ledger override AC7 --reason "checked by hand with the customer"',
         "ledger:override",
-        (_CRITERION, _REASON),
+        (_CRITERION, REASON),
+    ),
+    Command(
+        ("ledger", "accept"),
+        "let count what another copy of the repository changed: amendments, closings, overrides (a person)",
+        'tallystick ledger accept AC7 --reason "agreed with the other team"',
+        "sharing:accept",
+        (words("[FEATURE] [CRITERION]", "*", "none: whatever waits in the feature"), REASON),
     ),
     Command(
         ("check",),
         "run the frozen checks here and now, and change no criterion: would they pass?",
         "tallystick check AC12",
         "check:check",
-        (_words("[FEATURE] [CRITERION …]", "*", "none: every criterion that names a check"),),
+        (words("[FEATURE] [CRITERION …]", "*", "none: every criterion that names a check"),),
     ),
     Command(
         ("brief",),
         "what the next session must know, in a few hundred tokens",
         "tallystick brief checkout",
         "handoff:brief",
-        (_FEATURE, _value("--max-tokens", "N", "at most this many (default 600)")),
+        (FEATURE, value("--max-tokens", "N", "at most this many (default 600)")),
     ),
     Command(
         ("note",),
         "leave a sentence for the next session",
         'tallystick note "the coupon table is seeded in conftest.py"',
         "handoff:note",
-        (_words("[FEATURE] TEXT", "+", "the note, after its feature where there are several"),),
+        (words("[FEATURE] TEXT", "+", "the note, after its feature where there are several"),),
     ),
+    *HANDOFF,
     Command(
         ("mcp",),
         "serve agents over standard input and output; the role is fixed for the connection",
         "tallystick mcp --role verifier",
         "serve:mcp",
-        (_value("--role", "ROLE", "verifier, implementer, fixer, … (default: solo, one agent alone)"),),
+        (value("--role", "ROLE", "verifier, implementer, fixer, … (default: solo, one agent alone)"),),
     ),
     Command(
         ("abandon",),
         "give a feature up",
         'tallystick abandon checkout --reason "replaced by list-json"',
         "ledger:abandon",
-        (_FEATURE, _REASON),
+        (FEATURE, REASON),
     ),
     Command(
         ("audit",),
@@ -191,9 +163,9 @@ COMMANDS: tuple[Command, ...] = (
         "tallystick audit",
         "audit:audit",
         (
-            _flag("--restore", "write damaged or edited views anew (their bytes are kept), and a lost store id"),
-            _flag("--accept", "go on although something is damaged or rolled back (a person at a terminal)"),
-            _value("--reason", "TEXT", "why, with --accept"),
+            flag("--restore", "write damaged or edited views anew (their bytes are kept), and a lost store id"),
+            flag("--accept", "go on although something is damaged or rolled back (a person at a terminal)"),
+            value("--reason", "TEXT", "why, with --accept"),
         ),
     ),
     Command(("version",), "the version", "tallystick version --json", "setup:version"),
@@ -206,7 +178,12 @@ COMMANDS: tuple[Command, ...] = (
     ),
 )
 
-GROUPS: dict[str, str] = {"ledger": "the criteria of a feature"}
+GROUPS: dict[str, str] = {
+    "ledger": "the criteria of a feature",
+    "output": "what agents handed over",
+    "manifest": "what each phase did",
+    "board": "the tasks of a feature",
+}
 
 COMMON: tuple[Argument, ...] = (
     Argument(("--json",), {"action": "store_true", "help": "one JSON document on standard output"}),

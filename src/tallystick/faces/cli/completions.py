@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tallystick.errors import DONE
 from tallystick.faces.cli.call import Call
-from tallystick.faces.cli.commands import COMMANDS, COMMON, Command
+from tallystick.faces.cli.commands import COMMANDS, COMMON
+from tallystick.faces.cli.table import Command
 
 
 def completions(call: Call) -> int:

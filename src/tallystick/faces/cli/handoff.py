@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from tallystick import briefing
 from tallystick.errors import DONE, LOOK, Refusal
 from tallystick.faces.cli import rows
 from tallystick.faces.cli.call import Call
 from tallystick.handoff import service
-from tallystick.handoff.brief import TOKENS, compose
+from tallystick.handoff.brief import TOKENS
 
 _LEAST = 50
 
@@ -21,8 +22,8 @@ def brief(call: Call) -> int:
             most = 0
         if most < _LEAST:
             raise Refusal("usage", f"--max-tokens is a number from {_LEAST} on", "tallystick brief --max-tokens 600")
-    seen = call.app.ledger.show(call.feature())
-    text = compose(service.standing(seen), most)
+    seen = call.app.ledger.look(call.feature())
+    text = briefing.brief(call.app, seen, most)
     call.terminal.answer({"feature": seen.ledger.feature, "brief": text}, text.split("\n"))
     return LOOK if any(finding.grave for finding in rows.findings(seen)) else DONE
 

@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tallystick.errors import BROKEN, CODES, INTERRUPTED, REFUSED, TERMINATED, Refusal
-from tallystick.faces.cli.commands import COMMANDS, COMMON, EXIT_STATUSES, GROUPS, Command
+from tallystick.faces.cli.commands import COMMANDS, COMMON, EXIT_STATUSES, GROUPS
 from tallystick.faces.cli.start import occupy_streams, settled, spell_in_utf8
+from tallystick.faces.cli.table import Command
 from tallystick.faces.cli.terminal import Terminal, Undelivered, standard
 
 if TYPE_CHECKING:

@@ -82,7 +82,8 @@ def findings(shown: Shown) -> list[Finding]:
 def title(ledger: Ledger, numbers: dict[str, int]) -> str:
     """`checkout   27 of 40 hold`, with what was added, closed and overridden."""
     holding = numbers["passing"] + numbers["overridden"]
-    parts = [f"{safe(ledger.feature)}   {holding} of {numbers['total']} hold"]
+    hold = f"{holding} of {numbers['total']} hold" if ledger.created_at is not None else "no criteria yet"
+    parts = [f"{safe(ledger.feature)}   {hold}"]
     if numbers["added"]:
         parts.append(f"{numbers['original']} + {numbers['added']} added")
     if numbers["closed"]:

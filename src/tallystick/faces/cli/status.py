@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tallystick.errors import BROKEN, DONE, LOOK, NOT_DONE, exit_status
-from tallystick.faces.cli import rows
+from tallystick.faces.cli import handed, rows
 from tallystick.faces.cli.call import Call
 from tallystick.faces.cli.terminal import bar, safe
 from tallystick.ids import typed
@@ -17,7 +17,7 @@ def status(call: Call) -> int:
     """One feature in full, or a line for each."""
     ledger = call.app.ledger
     named = call.arguments.words
-    seen = ledger.every() if named is None else [ledger.show(named)]
+    seen = ledger.every() if named is None else [ledger.look(named)]
     if named is None and len(seen) > 1:
         unfinished = [one for one in seen if one.ledger.abandoned is None]
         focus = unfinished if len(unfinished) == 1 else []
@@ -45,6 +45,7 @@ def _document(seen: Shown) -> dict[str, object]:
     return {
         "feature": seen.ledger.feature,
         "counts": rows.counts(seen),
+        **handed.document(seen.snapshot),
         "abandoned": seen.ledger.abandoned,
         "checkable": seen.snapshot.checkable,
         "head": rows.head(seen),
@@ -53,11 +54,11 @@ def _document(seen: Shown) -> dict[str, object]:
 
 
 def _verdict(seen: Shown) -> int:
-    """What a script must know: 0 only when every criterion holds or was overridden, here, checkably."""
+    """What a script must know: 0 only when there are criteria and each holds or was overridden, here, checkably."""
     words = {state for _, state in seen.rows}
     if words & {"regressed", "flaky"}:
         return BROKEN
-    if not seen.snapshot.checkable or words - {"holds", "overridden", "closed"}:
+    if not seen.snapshot.checkable or not words or words - {"holds", "overridden", "closed"}:
         return NOT_DONE
     return DONE
 
@@ -110,6 +111,7 @@ def _screen(seen: Shown, call: Call) -> list[str]:
         if numbers[state]:
             lines.append(f"  {rows.word(state):<10} {bar(numbers[state], total)} {numbers[state]:>4}   {said}".rstrip())
     now = call.machine.clock.now()
+    lines += handed.lines(seen.snapshot, now)
     tried = [(criterion, state) for criterion, state in seen.rows if criterion.error and rows.is_failing(state)]
     tried.sort(key=lambda one: one[0].failed_at or "", reverse=True)
     if tried:
@@ -131,4 +133,6 @@ def _next(seen: Shown, numbers: dict[str, int]) -> str:
         return f"tallystick ledger get {feature} {typed(first)}"
     if numbers["elsewhere"]:
         return f"tallystick ledger show {feature}"
+    if not seen.rows:
+        return f"tallystick ledger init {feature} criteria.md"
     return "nothing is left to do"

@@ -1,0 +1,1 @@
+"""What agents hand over: header, schemas, versions, the files in the folder, finding them again."""
