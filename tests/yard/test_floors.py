@@ -45,6 +45,7 @@ PURE_LIBRARY = {
     "__future__", "bisect", "calendar", "collections", "collections.abc", "enum", "functools", "hashlib", "heapq",
     "hmac", "itertools", "json", "json.encoder", "math", "operator", "re", "shlex", "string", "time", "types",
     "typing", "unicodedata",
+    "yaml",  # the one library from outside: it parses a text that it is given
 }  # fmt: skip
 
 #: An import that belongs to one place, and that place (a module, or a package with all that is in it).
@@ -81,7 +82,7 @@ PLACE_OF_CALL: dict[str, str | tuple[str, ...]] = {
 }
 
 #: Files of ours that run inside a program of the project under test: they bring all they need and know nothing of us.
-GUESTS = {f"tallystick.evidence.runners.{name}" for name in ("pytest_plugin", "recorder", "unittest_reporter")}
+GUESTS = {f"tallystick.evidence.runners.{name}" for name in ("pytest_plugin", "recorder", "repoint", "unittest_reporter")}
 
 #: Whoever runs git goes through here: no other module may write an argv that begins with it.
 PLACE_OF_GIT = "tallystick.system.git"
