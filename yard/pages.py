@@ -27,6 +27,8 @@ _OPENING = re.compile(r"<!-- generated: ([\w-]+) -->")
 #: The limits that count things; every other one without a unit in its name is a number of bytes.
 _COUNTS = {
     "NESTING": "levels",
+    "IMPORT_FILES": "",
+    "SEGMENTS": "",
     "CRITERIA": "",
     "REQUIREMENTS": "",
     "TASKS": "",

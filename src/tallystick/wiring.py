@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from tallystick import canonical
 from tallystick.evidence.model import SUBJECT as RUNS
 from tallystick.evidence.model import RunsFold
 from tallystick.handoff.notes import SUBJECT as NOTES
@@ -32,11 +33,14 @@ from tallystick.system.files import Files, OsFiles
 from tallystick.system.git import Git
 from tallystick.system.locks import Clock, Lock
 from tallystick.system.place import Place, find_place, home_folder
+from tallystick.system.settings_file import SettingsFile
 from tallystick.waits import lock_wait
 
 if TYPE_CHECKING:
     from tallystick.board.service import BoardService
+    from tallystick.evidence.resting import Resting
     from tallystick.evidence.service import EvidenceService
+    from tallystick.evidence.trust import TrustTable
     from tallystick.handoff.manifest.service import ManifestService
     from tallystick.handoff.output.service import OutputService
     from tallystick.imports.service import ImportService
@@ -83,6 +87,7 @@ class App(NamedTuple):
     recording: Recording
     ledger: LedgerService
     segments: TreeSegments | None
+    settings: SettingsFile
 
 
 def this_machine(env: Mapping[str, str]) -> Machine:
@@ -98,6 +103,7 @@ def assemble(machine: Machine, folder: str, by: By) -> App:
     wait = lock_wait(machine.env)
     top = place.common or place.tree
     git = Git(files, place.tree, place.git_dir, place.common, machine.env)
+    settings = SettingsFile(files, place.tree)
     segments = TreeSegments(files, place.tree, git, lambda: git.may_hide(FOLDER)) if place.common else None
     log = FileLog(files, f"{place.store}/journal", top)
     store: Store[Subjects] = Store(
@@ -109,7 +115,7 @@ def assemble(machine: Machine, folder: str, by: By) -> App:
         clock,
         wait,
         machine.format,
-        exclude(files, place.common),
+        exclude(files, place.common, lambda: settings.damage() is None and settings.read().views.tracked),
         segments,
         f"{place.tree}/{BLOBS}" if place.tree else "",
     )
@@ -118,8 +124,8 @@ def assemble(machine: Machine, folder: str, by: By) -> App:
     views = Views(files, place.tree, store, clock, wait)
     due = Due(store.flush)
     recording = Recording(store, due, by)
-    ledger = LedgerService(recording, views, keeper, lambda: commits.commit("HEAD"))
-    app = App(machine, place, home, store, git, views, due, recording, ledger, segments)
+    ledger = LedgerService(recording, views, keeper, lambda: commits.commit("HEAD"), lambda: resting(app).look())
+    app = App(machine, place, home, store, git, views, due, recording, ledger, segments, settings)
     due.call([views.write, lambda feature: _hand_over(app, feature), lambda feature: _share(app, feature)])
     return app
 
@@ -145,8 +151,13 @@ def _hand_over(app: App, feature: str) -> tuple[str, ...]:
 
 
 def _share(app: App, feature: str) -> tuple[str, ...]:
-    """Let other copies of the repository know what was recorded, if something was that they must know."""
+    """Let other copies of the repository know what was recorded, if something was that they must know.
+
+    Settings that cannot be read may say that nothing is to be written into the tree, so nothing is until they can.
+    """
     if feature not in app.recording.unshared or app.segments is None:
+        return ()
+    if feature not in app.recording.asked and (app.settings.damage() is not None or not app.settings.read().share.auto):
         return ()
     notes = sharing(app).write(feature)
     app.recording.unshared.discard(feature)
@@ -188,16 +199,56 @@ def imports(app: App) -> ImportService:
     from tallystick.imports.service import ImportService
 
     commits = app.machine.commits or app.git
-    return ImportService(app.machine.files, app.place.tree, app.recording, app.views, lambda: commits.commit("HEAD"))
+    return ImportService(
+        app.machine.files,
+        app.place.tree,
+        app.recording,
+        app.views,
+        lambda: commits.commit("HEAD"),
+    )
 
 
 def evidence(app: App) -> EvidenceService:
     """The service that runs checks; imported only by what runs one."""
+    from tallystick.evidence.fresh import Source
+    from tallystick.evidence.places import Places
+    from tallystick.evidence.project import project_tree
     from tallystick.evidence.service import EvidenceService
 
-    folder = app.place.store
+    machine, place = app.machine, app.place
+    source = Source(place.tree, place.common, place.store)
+    places = Places(machine.files, app.git, source, app.home.folder, machine.env, machine.clock)
 
-    def tree_id() -> str | None:
-        return app.git.tree(f"{folder}/objects", f"{folder}/cache/index-{os.getpid()}")
+    def names() -> Sequence[str]:
+        listed = app.git.names() if place.common else None
+        return listed if listed is not None else project_tree(machine.files, place.tree).names
 
-    return EvidenceService(app.machine.files, app.place.tree, app.store.blobs, app.ledger, app.machine.env, tree_id)
+    return EvidenceService(
+        machine.files,
+        place.tree,
+        app.store.blobs,
+        app.ledger,
+        machine.env,
+        places,
+        resting(app),
+        names,
+        app.settings.read,
+        trust(app),
+    )
+
+
+def trust(app: App) -> TrustTable:
+    """What this user trusts of the repository; imported only by what asks or tells."""
+    from tallystick.evidence.trust import TrustTable
+
+    place = app.place.common or app.place.tree
+    return TrustTable(app.machine.files, app.home.folder, place, app.machine.clock, lock_wait(app.machine.env))
+
+
+def resting(app: App) -> Resting:
+    """The lists of what passes rest on; imported only where a pass has one."""
+    from tallystick.evidence.resting import Resting
+
+    tree = canonical.sha256(os.fsencode(app.place.tree))[:16]
+    cache = f"{app.place.store}/cache/resting/{tree}"
+    return Resting(app.machine.files, app.place.tree, app.store.blobs, cache, app.machine.clock)

@@ -43,7 +43,8 @@ def test_no_secret_reaches_the_disk(scene: Scene, one: Planted) -> None:
     assert saved.document["masked"]
     scene.ok("ledger", "fail", FEATURE, "AC2", "--error", text)
     scene.ok("note", FEATURE, text)
-    scene.ok("board", "add", FEATURE, "a task", "--id", "t2")
+    scene.ok("board", "add", FEATURE, text if len(text) < 400 else "a task", "--id", "t2", "--description", text)
+    scene.ok("manifest", "start", FEATURE, "8", "--description", text)
     scene.ok("board", "block", FEATURE, "t2", "--reason", text)
     scene.ok("abandon", FEATURE, "--reason", text)
     assert lying(scene, one.secret) == []

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Event
 
@@ -375,12 +375,16 @@ def test_a_commit_made_while_we_look_is_taken_in(tree: Tree) -> None:
             return found
 
         def ask(
-            self, *words: str, given: bytes | None = None, extra: Mapping[str, str] | None = None
+            self,
+            *words: str,
+            given: bytes | None = None,
+            extra: Mapping[str, str] | None = None,
+            held: Sequence[int] = (),
         ) -> tuple[int, str]:
             if words[0] == "status":
                 assert looked.wait(60)
                 tree.commit()
-            return super().ask(*words, given=given, extra=extra)
+            return super().ask(*words, given=given, extra=extra, held=held)
 
     place = find_place(OsFiles(), str(tree.folder))
     git = Late(OsFiles(), place.tree, place.git_dir, place.common, dict(os.environ))

@@ -325,3 +325,13 @@ def output(task: str, summary: str) -> dict[str, object]:
         "status": "completed",
         "output": work,
     }
+
+
+def test_sharing_says_where_git_ignores_what_is_to_be_shared(project: Project) -> None:
+    project.freeze(FEATURE, 1)
+    assert "ignores" not in project.done("share").err
+    (project.folder / ".gitignore").write_text(".tallystick\n", encoding="utf-8")
+    shutil.rmtree(project.folder / ".tallystick")
+    said = project.done("share")
+    assert "git ignores .tallystick/journal" in said.err
+    assert "git add" not in said.out

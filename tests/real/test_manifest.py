@@ -228,3 +228,35 @@ def test_without_the_library_only_foreign_manifests_are_not_read(work: Work) -> 
     assert bare("manifest", "end", FEATURE, "8", "--status", "completed").returncode == 0
     assert "completed" in bare("manifest", "show", FEATURE).stdout
     assert (work.tree.folder / OUTPUTS / "MANIFEST.yaml").read_text() == f"feature_id: {FEATURE}\nphases: {{8: done}}\n"
+
+
+@pytest.mark.requirement("F3.1")
+def test_a_phase_whose_first_commit_is_gone_can_be_ended_as_failed_and_begun_again(work: Work) -> None:
+    work.tally("manifest", "start", FEATURE, "implementation")
+    for name in work.project.git("for-each-ref", "--format=%(refname)", "refs/tallystick").split():
+        work.project.git("update-ref", "-d", name)
+    work.project.git("checkout", "--quiet", "--orphan", "fresh")
+    work.tree.commit("another beginning")
+    work.project.git("branch", "--quiet", "-D", "main")
+    work.project.git("reflog", "expire", "--expire=now", "--all")
+    work.project.git("gc", "--quiet", "--prune=now")
+    said = work.project.tally("manifest", "end", FEATURE, "implementation", "--status", "completed")
+    assert said.status == 1
+    assert "--status failed" in said.err
+    said = work.tally("manifest", "end", FEATURE, "implementation", "--status", "failed", "--reason", "no base")
+    assert "which files it changed is not known" in said.err
+    work.tally("manifest", "start", FEATURE, "implementation")
+    work.tree.write("new", "1\n")
+    work.tally("manifest", "end", FEATURE, "implementation", "--status", "completed")
+    assert [one["path"] for one in work.phase("implementation")["files"]] == ["new"]
+
+
+@pytest.mark.requirement("F3.1")
+def test_names_are_shown_as_they_are(work: Work) -> None:
+    work.tally("manifest", "start", FEATURE, "implementation")
+    for name in ("two  blanks", "line\nend"):
+        work.tree.write(name, "1\n")
+    work.tally("manifest", "end", FEATURE, "implementation", "--status", "completed")
+    shown = work.tally("manifest", "show", "--files", "--phase", "8").out
+    assert "two  blanks" in shown
+    assert "line\\x0aend" in shown

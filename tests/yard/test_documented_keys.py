@@ -69,6 +69,7 @@ CALLS = (
     ("ledger", "fail", "AC3", "--error", "it worked twice"),
     ("ledger", "amend", "AC3", "--text", "a coupon works once a day", "--reason", "agreed"),
     ("ledger", "override", "AC4", "--reason", "seen by hand"),
+    ("trust", "--yes"),
     ("check",),
     ("note", "the coupons are seeded"),
     ("brief",),

@@ -195,7 +195,8 @@ class BoardService:
             if old is not None and old.strip(b"\0 \t\r\n") and not folder.is_ours(FILE, old):
                 read(old, f"{place_of(feature)}/{FILE}")
         except Refusal as refusal:
-            return (f"{refusal.message}; the board file was left as it is",)
+            why = refusal.message.removesuffix("; nothing was changed")
+            return (f"{why}; the board file was left as it is; where it is moved aside, the next write makes it anew",)
         name = branch(self._files, find_place(self._files, self._tree))
         return folder.put(FILE, render(feature, name, board_of(snapshot).values(), self._passes(snapshot)))
 
@@ -283,13 +284,15 @@ class BoardService:
         return {criterion.id for criterion, state in rows if state in ("holds", "overridden")}
 
 
-def nothing(answer: Answer) -> Refusal:
-    """The refusal of a claim where the board has nothing to work on."""
+def nothing(answer: Answer, file: str | None = None) -> Refusal:
+    """The refusal of a claim where the board has nothing to work on; `file`: it lies there and is not taken in yet."""
     from tallystick.board.answer import CODES
 
     hints = {
         "waiting": "try again when one of them has ended",
-        "cycle": "take one of them off with `tallystick board remove`, and add it anew",
+        "cycle": f"mend `blocked_by` in {file}"
+        if file
+        else "take one of them off with `tallystick board remove`, and add it anew",
         "person": "ask your user; then `tallystick board unblock TASK`",
         "blocked": "`tallystick board unblock TASK` when it can go on",
     }

@@ -13,16 +13,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from tallystick.canonical import encode
 from tallystick.errors import Refusal
 from tallystick.evidence.environment import check_environment
 from tallystick.evidence.runners import RUNNERS, Command, Runner, runner_for_command, runner_for_ids
-from tallystick.evidence.runners.base import IDS_FILE, REPORT_VARIABLE
+from tallystick.evidence.runners.base import REPORT_VARIABLE, Modes
+from tallystick.evidence.runners.carried import carried_files
 from tallystick.evidence.runners.python import find_interpreter
 from tallystick.evidence.runners.report import Report, read
 from tallystick.evidence.verdict import Ran, Verdict, judge, merge
 from tallystick.ledger.requirement import Requirement, Reserved, Run, Tests
 from tallystick.limits import MB
+from tallystick.settings import Verify
 from tallystick.system.process import Finished, Limits, capture, run
 from tallystick.system.scratch import lay, scratch_folder
 
@@ -30,6 +31,16 @@ from tallystick.system.scratch import lay, scratch_folder
 CHECK_LIMITS = Limits(
     wall_s=600, output=20 * MB, report=64 * MB, memory=4096 * MB, file=1024 * MB, keep=256 * 1024, grace_s=2.0
 )
+
+
+def limits_of(verify: Verify) -> Limits:
+    """The limits of a check as the settings say them."""
+    return CHECK_LIMITS._replace(
+        wall_s=verify.time_limit_s,
+        output=verify.output_limit_mb * MB,
+        memory=verify.memory_limit_mb * MB,
+        file=verify.file_limit_mb * MB,
+    )
 
 
 class Step(NamedTuple):
@@ -124,11 +135,13 @@ def execute(
     variables: Mapping[str, str],
     limits: Limits = CHECK_LIMITS,
     *,
+    modes: Modes | None = None,
     launch: Launch = run,
     cancelled: Callable[[], bool] | None = None,
     on_output: Callable[[bytes], None] | None = None,
 ) -> CheckResult:
-    """Run `step` at `place` and judge it as a whole. `variables` are ours; few of them are let through.
+    """Run `step` at `place` and judge it as a whole. `variables` are ours; few of them are let through. `modes` is what
+    the run is for beyond a plain check.
 
     Raises `Refusal`: "check.no_runner" when there is no interpreter, no runner in it or no such program, and
     "interrupted" when `cancelled` (asked now and then) said so. A red check is no refusal.
@@ -138,7 +151,8 @@ def execute(
         carried = f"{folder}/carried"
         env = check_environment(variables, place.root, f"{folder}/home", f"{folder}/tmp")
         command, python = _command(runner, step, place.root, carried, env)
-        _carry(runner, step, carried)
+        for name, data in carried_files(runner, step.ids, modes).items():
+            lay(carried, name, data)
         env.update(command.env)
         finished = launch(
             command.argv,
@@ -184,20 +198,6 @@ def _command(runner: Runner, step: Step, root: str, carried: str, env: Mapping[s
         return runner.wrapped(step.argv, carried) or Command(step.argv, {}), ""
     python = find_interpreter(root, env["PATH"])
     return runner.ids_command(python, step.ids, root, carried), python.found
-
-
-def _carry(runner: Runner, step: Step, carried: str) -> None:
-    """Put the reporter of `runner`, and the ids that it is to run, into the run's own folder."""
-    import pkgutil
-
-    if not runner.carried:
-        return
-    source = pkgutil.get_data("tallystick.evidence.runners", runner.source)
-    if source is None:
-        raise Refusal("internal", f"{runner.source} is not part of this installation", "install Tallystick again")
-    lay(carried, runner.carried, source)
-    if step.ids:
-        lay(carried, IDS_FILE, encode(list(step.ids)))
 
 
 def _look_for_module(runner: Runner, command: Command, root: str, env: Mapping[str, str]) -> None:

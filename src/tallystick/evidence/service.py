@@ -11,22 +11,30 @@ from typing import NamedTuple
 
 from tallystick.canonical import Json
 from tallystick.errors import Refusal
-from tallystick.evidence.checks import CheckPlace, CheckResult, Launch, Plan, execute, plan, verdict_of
+from tallystick.evidence.checks import CheckPlace, CheckResult, Plan, execute, limits_of, plan, verdict_of
+from tallystick.evidence.origin import needed
+from tallystick.evidence.packages import project_packages
+from tallystick.evidence.places import Places
 from tallystick.evidence.project import project_tree
+from tallystick.evidence.resting import Resting
 from tallystick.evidence.runners import find_runner
+from tallystick.evidence.runners.base import Modes
+from tallystick.evidence.trust import TrustTable
 from tallystick.evidence.verdict import Verdict
 from tallystick.ids import shown, typed
 from tallystick.journal.blobs import Blobs
 from tallystick.journal.record import Event
 from tallystick.ledger import rules
 from tallystick.ledger.model import Criterion, Ledger, ledger_of
-from tallystick.ledger.requirement import is_machine_check, parse
+from tallystick.ledger.requirement import Paths, is_machine_check, parse
 from tallystick.ledger.service import LedgerService, Receipt
 from tallystick.limits import INLINE_EVIDENCE
+from tallystick.settings import Settings
 from tallystick.system.files import Files
-from tallystick.system.process import run
 
 _SAID = 400
+#: So many modules that were loaded from outside are recorded by name.
+_NAMED = 20
 
 
 class Watch(NamedTuple):
@@ -57,12 +65,25 @@ class Checked(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """A run before it is recorded."""
+    """A run before it is recorded: on the recorded state `tree`, shut in by `confined`, begun at `began_ns`. `lacks` is
+    what a program lacked only because it was shut in."""
 
     id: str
     plan: Plan
     results: tuple[CheckResult, ...]
     criteria: dict[str, Criterion]
+    tree: str | None
+    confined: str
+    began_ns: int
+
+    @property
+    def outside(self) -> list[str]:
+        """Modules and files of the project that were loaded from outside the tree that was run."""
+        reports = [result.ran.report for result in self.results]
+        found = {
+            name for one in reports if one is not None and one.recorded is not None for name in one.recorded.outside
+        }
+        return sorted(found)
 
     def verdict(self, criterion: str) -> Verdict:
         return verdict_of(self.plan, criterion, self.results)
@@ -78,16 +99,23 @@ class EvidenceService:
         blobs: Blobs,
         ledger: LedgerService,
         env: Mapping[str, str],
-        tree_id: Callable[[], str | None],
-        launch: Launch = run,
+        places: Places,
+        resting: Resting,
+        names: Callable[[], Sequence[str]],
+        settings: Callable[[], Settings],
+        trust: TrustTable,
     ) -> None:
+        """`names` lists the files of the tree as they are now; `settings` are the project's, or a refusal."""
         self._files = files
         self._tree = tree
         self._blobs = blobs
         self._ledger = ledger
         self._env = env
-        self._tree_id = tree_id
-        self._launch = launch
+        self._places = places
+        self._resting = resting
+        self._names = names
+        self._settings = settings
+        self._trust = trust
 
     def check(self, feature: str, names: Sequence[str], watch: Watch) -> Checked:
         """Run the checks of `names` (none: all that have one) and record the run; no criterion changes.
@@ -137,13 +165,15 @@ class EvidenceService:
             raise self._red(feature, criterion, ran, verdict)
         value = " ; ".join([f"run:{ran.id}", *(one.reference for one in cited)])
         event = self._event(ran, reference)
+        rests_on = self._rests_on(criterion, ran)
 
         def decide(ledger: Ledger) -> Sequence[Event]:
             passed = rules.mark_pass(ledger, criterion, value, "ran", cited, changed=True)
-            return [event, passed]
+            return [event, Event(passed.type, {**passed.data, "rests_on": rests_on})]
 
         receipt = self._ledger.record(feature, "pass", criterion.id, decide)
-        return receipt, self._checked(ran, receipt.notes)
+        checked = self._checked(ran, receipt.notes)
+        return receipt._replace(notes=checked.notes), checked
 
     def _words(self, criterion: Criterion, reference: str) -> list[rules.Evidence]:
         """What the requirements in words beside a machine check need; without such the reference is only a note."""
@@ -161,21 +191,40 @@ class EvidenceService:
         return ledger_of(snapshot)
 
     def _run(self, criteria: Sequence[Criterion], watch: Watch) -> _Run:
-        for criterion in criteria:
-            if criterion.foreign:
-                raise Refusal(
-                    "trust.needed",
-                    f"the check of {criterion.id} was frozen by another key: a command out of somebody else's words",
-                    "read it with `tallystick ledger get`; freeze your own criterion with the same check to run it",
-                )
+        settings = self._settings()
+        self._trust.require(needed(settings, {"": criteria}))
         requirements = {one.id: [parse(entry) for entry in one.evidence_required or ()] for one in criteria}
-        planned = plan(requirements, find_runner(project_tree(self._files, self._tree)))
-        place = CheckPlace(self._tree)
-        results = tuple(
-            execute(step, place, self._env, launch=self._launch, cancelled=watch.cancelled, on_output=watch.on_output)
-            for step in planned.steps
-        )
-        return _Run(watch.run or new_run_id(), planned, results, {one.id: one for one in criteria})
+        project = project_tree(self._files, self._tree)
+        planned = plan(requirements, find_runner(project))
+        packages = tuple(sorted(project_packages(project)))
+        with self._places.open(settings.verify) as ground:
+            place = CheckPlace(ground.root, ground.confined)
+            modes = Modes(alone=True, record=True, packages=packages, home=ground.home)
+            results = tuple(
+                execute(
+                    step,
+                    place,
+                    self._env,
+                    limits_of(settings.verify),
+                    modes=modes,
+                    launch=ground.launch,
+                    cancelled=watch.cancelled,
+                    on_output=watch.on_output,
+                )
+                for step in planned.steps
+            )
+        name = watch.run or new_run_id()
+        judged = {one.id: one for one in criteria}
+        return _Run(name, planned, results, judged, ground.tree, ground.confined, ground.began_ns)
+
+    def _rests_on(self, criterion: Criterion, ran: _Run) -> str:
+        """The list of files that the pass of a criterion rests on: what its own runs read, or what it declares."""
+        steps = {part.step for part in ran.plan.parts[criterion.id]}
+        reports = [ran.results[step].ran.report for step in sorted(steps)]
+        recorded = [report.recorded if report is not None else None for report in reports]
+        entries = [parse(entry) for entry in criterion.evidence_required or ()]
+        paths = [glob for entry in entries if isinstance(entry, Paths) for glob in entry.globs]
+        return self._resting.keep(self._names(), recorded, (), paths, ran.began_ns)
 
     def _event(self, ran: _Run, note: str = "") -> Event:
         """`run_recorded`: which criteria, by which commands, on which tree, what was seen, the output by digest."""
@@ -184,8 +233,9 @@ class EvidenceService:
             "run": ran.id,
             "verdicts": {name: "green" if verdict.green else "red" for name, verdict in judged.items()},
             "digests": {name: criterion.digest for name, criterion in ran.criteria.items()},
-            "tree": self._tree_id(),
-            "confined": "unsandboxed",
+            "tree": ran.tree,
+            "confined": ran.confined,
+            "outside": ran.outside[:_NAMED],
             "note": note[:_SAID],
             "steps": [self._step(result) for result in ran.results],
         }
@@ -233,12 +283,22 @@ class EvidenceService:
     def _checked(self, ran: _Run, notes: tuple[str, ...]) -> Checked:
         judged = {name: ran.verdict(name) for name in ran.criteria if name not in ran.plan.refused}
         took = sum(result.ran.took_s for result in ran.results)
-        return Checked(ran.id, judged, dict(ran.plan.refused), took, "unsandboxed", notes)
+        told = (*notes, *_outside(ran), *_whose(ran))
+        return Checked(ran.id, judged, dict(ran.plan.refused), took, ran.confined, told)
 
 
 def checkable(criterion: Criterion) -> bool:
     """Whether a machine decides it: then it passes by being run alone."""
     return any(is_machine_check(parse(entry)) for entry in criterion.evidence_required or ())
+
+
+def _whose(ran: _Run) -> list[str]:
+    """Whose the checks were that another key froze."""
+    names = [shown(name).strip('"') for name, one in ran.criteria.items() if one.foreign]
+    if not names:
+        return []
+    told = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return [f"{told}: frozen by another key; run because a person trusted that command here"]
 
 
 def red_refusal(criterion: Criterion, run_id: str, verdict: Verdict, code: str, attempts: int) -> Refusal:
@@ -266,6 +326,14 @@ def red_refusal(criterion: Criterion, run_id: str, verdict: Verdict, code: str, 
     }
     hint = f"end your report with {shown(criterion.id).strip(chr(34))} open; the fixer changes the code, not the test"
     return Refusal(code, "\n".join(lines), hint, facts=facts)
+
+
+def _outside(ran: _Run) -> tuple[str, ...]:
+    """A note where code of the project came from outside the tree that was run."""
+    if not ran.outside:
+        return ()
+    more = f" and {len(ran.outside) - 1} more" if len(ran.outside) > 1 else ""
+    return (f"import.outside: {ran.outside[0]}{more} was loaded from outside the tree that was run",)
 
 
 def new_run_id() -> str:

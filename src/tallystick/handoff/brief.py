@@ -155,6 +155,8 @@ def _next(standing: Standing) -> str:
         return f"Next: {_cut(standing.tasks.first[0])}."
     if standing.stale:
         return "Next: the stale ones are marked again by the verifier."
+    if not standing.total:
+        return "Next: freeze its criteria (init_feature_list, or `tallystick ledger init`)."
     return "Next: nothing is left to do."
 
 

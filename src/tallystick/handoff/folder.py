@@ -13,7 +13,7 @@ from typing import Any
 
 from tallystick import canonical
 from tallystick.errors import Refusal, Where
-from tallystick.ids import shown
+from tallystick.ids import is_feature_id, shown
 from tallystick.journal.store import Store
 from tallystick.limits import INPUT_FILE
 from tallystick.system.durable import each_entry, make_folders, read_file, replace_file
@@ -25,6 +25,16 @@ FEATURES = ".jonggrang/.output/features"
 def place_of(feature: str) -> str:
     """The folder's path from the project's top."""
     return f"{FEATURES}/{feature}"
+
+
+def features(files: Files, tree: str) -> list[str]:
+    """The features that have such a folder in a work tree ("" = none), with anything in it or not; sorted."""
+    try:
+        return each_entry(files, f"{tree}/{FEATURES}", is_feature_id) if tree else []
+    except Refusal as refusal:
+        if isinstance(refusal.__cause__, NotADirectoryError):
+            return []
+        raise
 
 
 def without_secrets(data: bytes) -> bytes:
@@ -120,9 +130,11 @@ class Folder:
             self._remember(name, digest)
             return ()
         notes: tuple[str, ...] = ()
-        if old is not None and old.strip(b"\0 \t\r\n") and canonical.sha256(old) != self._remembered(name):
+        before = self._remembered(name)
+        if old is not None and old.strip(b"\0 \t\r\n") and canonical.sha256(old) != before:
             kept = self._store.blobs.keep(without_secrets(old))
-            says = f"{place_of(self._feature)}/{name} was changed by hand and written anew"
+            what = "was changed by hand" if before else "was not written from here"  # a tree that was moved, say
+            says = f"{place_of(self._feature)}/{name} {what} and written anew"
             notes = (f"{says}; its old bytes are kept as sha256:{kept}",)
         self._replace(name, data)
         self._remember(name, digest)

@@ -233,7 +233,7 @@ class Survey:
     def _nameless(self, name: str | None, group: _Group) -> Refusal:
         first = group.held.criteria[0].file.rpartition("/")[2] if group.held.criteria else ""
         inner = group.inner if group.inner or not self._source.is_folder else first
-        where = self._source.label(inner)
+        where = self._source.label(inner) or self._source.name
         command = f"`tallystick import {typed(self._source.beside(inner))} --feature"
         if name is None:
             return Refusal("usage", f"{where} names no feature", f"{command} ID`")

@@ -36,12 +36,9 @@ class Due:
         if not self._touched:
             return ()
         notes: list[str] = []
-        done: set[str] = set()
+        # A writer may record something itself, and another thread meanwhile: then all of them are called once more.
         while self._touched:
             feature, _ = self._touched.popitem()
-            if feature in done:  # a writer recorded something: what it made is covered by the writers behind it
-                continue
-            done.add(feature)
             for writer in self._writers:
                 _note(notes, writer, feature)
         try:

@@ -17,7 +17,7 @@ _EVIDENCE = ("kind", "target", "digest", "size")
 class LedgerFold:
     """Folds ledger records into a `Ledger`."""
 
-    version = "3"
+    version = "4"
     types = frozenset(
         (
             "accepted",
@@ -118,7 +118,7 @@ def _mark(state: Ledger, mark: Mark, ours: bool) -> None:
         state.proposals[mark.id] = mark
         state.criteria[criterion.id] = criterion._replace(pending=criterion.pending + 1)
     else:
-        state.criteria[criterion.id] = _ROWS[mark.type](criterion, mark, ours or mark.id in state.accepted)
+        state.criteria[criterion.id] = _ROWS[mark.type](criterion, mark, ours)
 
 
 def _accept(state: Ledger, records: list[str]) -> None:
@@ -164,6 +164,7 @@ def _passed(criterion: Criterion, mark: Mark, ours: bool) -> Criterion:
         error=None,
         regressed=False,
         elsewhere=False,
+        rests_on=data.get("rests_on"),
     )
 
 
@@ -180,8 +181,10 @@ def _failed(criterion: Criterion, mark: Mark, ours: bool) -> Criterion:
     )
 
 
-def _amended(criterion: Criterion, mark: Mark, _ours: bool) -> Criterion:
+def _amended(criterion: Criterion, mark: Mark, ours: bool) -> Criterion:
+    """The check is whose words it is: another key's, even where a person let the amendment count."""
     draft = draft_of(mark.data["to"])
+    foreign = criterion.foreign if draft.evidence_required == criterion.evidence_required else not ours
     return Criterion(
         *draft,
         draft.digest,
@@ -191,6 +194,7 @@ def _amended(criterion: Criterion, mark: Mark, _ours: bool) -> Criterion:
         attempts=criterion.attempts,
         amended=criterion.amended + 1,
         pending=criterion.pending,
+        foreign=foreign,
     )
 
 

@@ -113,6 +113,10 @@ class Keeper:
         seen: dict[str, str | None] = {}
         return lambda criterion: any(not self._still(citation, seen) for citation in criterion.citations)
 
+    def moved(self, citation: Citation) -> bool:
+        """Whether what is cited has other content now, or is gone."""
+        return not self._still(citation, {})
+
     def _still(self, citation: Citation, seen: dict[str, str | None]) -> bool:
         if citation.kind == "file":
             if not self._tree:

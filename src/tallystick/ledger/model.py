@@ -73,8 +73,9 @@ class Claim(NamedTuple):
 class Criterion(NamedTuple):
     """One acceptance criterion and all that is known of it.
 
-    `added` tells one that came after the freeze, `foreign` one that another key's record defined: its check is a
-    command that came with somebody else's words.
+    `rests_on` names the list of files that the run behind its pass read.
+    `added` tells one that came after the freeze, `foreign` one whose check stands in another key's record: a command
+    that came with somebody else's words.
     """
 
     id: str
@@ -98,6 +99,7 @@ class Criterion(NamedTuple):
     elsewhere: bool = False
     pending: int = 0
     foreign: bool = False
+    rests_on: str | None = None
     claims: tuple[Claim, ...] = ()
 
     @property
@@ -154,8 +156,11 @@ class Ledger:
             self.folds[key] = draft.id
             self.criteria[draft.id] = Criterion(*draft, draft.digest, added, foreign=not ours)
             return True
-        if self.criteria[known].amended == 0 and self.criteria[known].digest != draft.digest:
+        there = self.criteria[known]
+        if there.amended == 0 and there.digest != draft.digest:
             self.rivals[known] = draft
+        elif ours and there.foreign and there.digest == draft.digest:
+            self.criteria[known] = there._replace(foreign=False)  # we froze the very same words ourselves
         return False
 
 

@@ -108,6 +108,7 @@ FIELDS: dict[str, Fields] = {
         "level": (True, is_text),
         "evidence_ref": (True, is_text),
         "evidence": (False, _citations),
+        "rests_on": (False, _text_or_none),
     },
     "failure_recorded": {**_CRITERION, **_GIVEN, "error": (True, is_text)},
     "override_recorded": {**_CRITERION, **_GIVEN, **_REASON},

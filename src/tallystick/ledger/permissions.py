@@ -34,6 +34,7 @@ ACTS: dict[str, frozenset[str]] = {
     "import": _SHELL,
     "override": _PERSON,
     "accept": _PERSON,
+    "trust": _PERSON,
     "abandon": _SHELL | {"solo", "main", "orchestrator"},
 }
 
@@ -42,6 +43,7 @@ _HINTS = {
     "amend": "ask your user, or the spec role, for an amendment",
     "override": "ask your user: only a person at a terminal overrides",
     "accept": "ask your user: only a person at a terminal accepts",
+    "trust": "ask your user: only a person at a terminal trusts commands (`tallystick trust`)",
 }
 
 

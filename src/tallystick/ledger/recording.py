@@ -27,7 +27,9 @@ SAID: dict[str, tuple[str, ...]] = {
     "failure_recorded": ("error",),
     "note_written": ("text",),
     "run_recorded": ("steps", "note"),
+    "phase_started": ("description",),
     "phase_ended": ("reason",),
+    "task_added": ("task",),
     "task_moved": ("reason",),
     **dict.fromkeys(
         ("accepted", "criterion_amended", "criterion_closed", "feature_abandoned", "override_recorded"), ("reason",)
@@ -47,6 +49,8 @@ class Recording:
         self.by = by
         #: Features of which other copies do not know everything yet. What a mere check recorded can wait (D3).
         self.unshared: set[str] = set()
+        #: Those that somebody asked to share, whatever the settings say.
+        self.asked: set[str] = set()
 
     def commit(
         self, feature: str, act: str, decide: Callable[[Snapshot[Subjects], str], Decision[A]], name: str = ""
@@ -107,7 +111,9 @@ def _masked(event: Event) -> Event:
         return event
     from tallystick.masking.secrets import masked_value
 
-    return Event(
-        event.type,
-        {**event.data, **{name: masked_value(event.data[name], ())[0] for name in fields if event.data.get(name)}},
-    )
+    said = {name: event.data[name] for name in fields if event.data.get(name)}
+    if event.type == "task_added":  # ids, blockers and criteria are references: they stay what they point at
+        task = said["task"]
+        words = {name: masked_value(task[name], ())[0] for name in ("title", "description") if task[name]}
+        return Event(event.type, {**event.data, "task": {**task, **words}})
+    return Event(event.type, {**event.data, **{name: masked_value(value, ())[0] for name, value in said.items()}})

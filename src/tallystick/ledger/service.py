@@ -57,7 +57,16 @@ class Shown(NamedTuple):
 class LedgerService:
     """The ledger of one tree, for one doer. `head` names the commit that is checked out, for the freeze."""
 
-    def __init__(self, recording: Recording, views: Views, keeper: Keeper, head: Callable[[], str | None]) -> None:
+    def __init__(
+        self,
+        recording: Recording,
+        views: Views,
+        keeper: Keeper,
+        head: Callable[[], str | None],
+        rests: Callable[[], Callable[[str], str | None]],
+    ) -> None:
+        """`rests` begins a look at lists of what passes rest on; asked with a list's digest, it names what changed."""
+        self._rests = rests
         self.recording = recording
         self._store = recording.store
         self._views = views
@@ -107,9 +116,9 @@ class LedgerService:
 
     def shown(self, snapshot: Snapshot[Subjects], thorough: bool = False) -> Shown:
         """The ledger of `snapshot` with states computed from the content of this tree."""
-        changed = self._keeper.look()
+        changed = self._look()
         rows = tuple(
-            (criterion, state_of(criterion, bool(criterion.citations) and criterion.passes and changed(criterion)))
+            (criterion, state_of(criterion, criterion.passes and changed(criterion)))
             for criterion in list(ledger_of(snapshot).criteria.values())  # another thread may add one meanwhile
         )
         return Shown(snapshot, rows, self._views.look(snapshot, thorough))
@@ -229,13 +238,37 @@ class LedgerService:
         if self._store.home.key() is None:
             raise missing_key(self._store.home.folder)
 
+    def changed(self, criterion: Criterion) -> str | None:
+        """What a pass rests on and has changed: the first file of its list, or of what it cites."""
+        if criterion.rests_on is not None:
+            found = self._rests()(criterion.rests_on)
+            if found is not None:
+                return found
+        return next((one.target for one in criterion.citations if self._keeper.moved(one)), None)
+
     # -- inside -------------------------------------------------------------------------------------------------
+
+    def _look(self) -> Callable[[Criterion], bool]:
+        """Whether what a pass rests on has changed, for many criteria at one moment."""
+        cited = self._keeper.look()
+        rests: Callable[[str], str | None] | None = None
+
+        def changed(criterion: Criterion) -> bool:
+            nonlocal rests
+            if criterion.citations and cited(criterion):
+                return True
+            if criterion.rests_on is None:
+                return False
+            rests = rests or self._rests()
+            return rests(criterion.rests_on) is not None
+
+        return changed
 
     def _markable(self, snapshot: Snapshot[Subjects], name: str) -> tuple[Criterion, bool]:
         ledger = ledger_of(snapshot)
         rules.unsound(snapshot.findings)  # first: where records are gone, so may be the criterion
         criterion = rules.open_criterion(ledger, name)
-        changed = criterion.passes and self._keeper.changed(criterion)
+        changed = criterion.passes and self._look()(criterion)
         if criterion.passes and not criterion.regressed and not changed:
             raise rules.already(ledger, criterion)
         return criterion, changed

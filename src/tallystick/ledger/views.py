@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat as modes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from tallystick import canonical
@@ -36,6 +36,8 @@ EXCLUDED = (
     "/.jonggrang/",
     "/.tallystick/**/.tmp",
 )
+#: What lies beside views for a moment, and is never tracked.
+_PASSING = tuple(line for line in EXCLUDED if line.endswith(".tmp"))
 
 
 class Look(NamedTuple):
@@ -216,11 +218,11 @@ def shown_path(feature: str) -> str:
     return f".agent/tasks/{feature}/feature_list.json"
 
 
-def _list_views(files: Files, path: str) -> None:
+def _list_views(files: Files, path: str, wanted: Sequence[str]) -> None:
     """Add our lines to git's list of ignored files, which keeps every byte and bit it had."""
     old = read_file(files, path, INPUT_FILE)
     lines = (old or b"").decode("utf-8", "surrogateescape").splitlines()
-    missing = [line for line in EXCLUDED if line not in lines]
+    missing = [line for line in wanted if line not in lines]
     if missing:
         make_folders(files, os.path.dirname(path), 0o755)
         try:
@@ -233,8 +235,11 @@ def _list_views(files: Files, path: str) -> None:
         replace_file(files, path, data, mode=bits, sync=True, beside=f"{path}.tallystick.tmp")
 
 
-def exclude(files: Files, common: str) -> Callable[[], None]:
-    """What the process that makes a store does for its views: list them in the common dir's `info/exclude`."""
+def exclude(files: Files, common: str, tracked: Callable[[], bool] = lambda: False) -> Callable[[], None]:
+    """What the process that makes a store does for its views: list them in the common dir's `info/exclude`.
+
+    Where they may be `tracked`, only what lies beside them for a moment is listed.
+    """
 
     def write() -> None:
         if not common:
@@ -243,7 +248,7 @@ def exclude(files: Files, common: str) -> Callable[[], None]:
         path = files.realpath(f"{common}/info/exclude")
         if path.startswith(f"{common}/"):
             try:
-                _list_views(files, path)
+                _list_views(files, path, _PASSING if tracked() else EXCLUDED)
             except Refusal as refusal:
                 if refusal.code not in ("store.place", "input.unreadable", "input.too_large"):
                     raise  # else there is no file there, nor one that git would read

@@ -12,8 +12,9 @@ from tallystick.limits import CRITERIA, NOTE_CHARACTERS
 from tallystick.mcp.toolset import ToolSpec
 
 _READS = {"readOnlyHint": True, "openWorldHint": False}
-_WRITES = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False}
-_RUNS = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": True}
+#: What is not said is the protocol's default: not only reading, and for what runs a check an open world.
+_WRITES = {"destructiveHint": False, "openWorldHint": False}
+_RUNS = {"destructiveHint": False}
 
 
 def _text(says: str = "") -> dict[str, Any]:
@@ -29,7 +30,7 @@ def _tool(
         "required": [key for key in properties if key not in optional],
         "additionalProperties": False,
     }
-    return ToolSpec(name, name.replace("_", " "), says, schema, None, hints)
+    return ToolSpec(name, "", says, schema, None, hints)  # a title would only say the name again, at a price
 
 
 _CRITERION = {
@@ -117,9 +118,9 @@ TOOLS: dict[str, ToolSpec] = {
         ),
         _tool(
             "save_output",
-            "Hand over what you did: the whole output object, header and payload.",
+            "Hand over what you did: header and payload.",
             _WRITES,
-            {"output": {"type": "object", "additionalProperties": True}},
+            {"output": {"type": "object"}},
         ),
         _tool(
             "find_outputs",
@@ -127,7 +128,7 @@ TOOLS: dict[str, ToolSpec] = {
             _READS,
             {
                 "feature": _text(),
-                "phase": _text("number or name"),
+                "phase": _text(),
                 "role": _text(),
                 "task": _text(),
                 "status": _text(),
@@ -142,7 +143,7 @@ TOOLS: dict[str, ToolSpec] = {
             {"feature": _text(), "file": _text(), "offset": {"type": "integer"}},
             ("offset",),
         ),
-        _tool("next_task", "The most urgent task that can be worked on.", _READS, {"feature": _text()}),
+        _tool("next_task", "The most urgent free task.", _READS, {"feature": _text()}),
         _tool(
             "update_task",
             "Claim a task, or say how it ended.",

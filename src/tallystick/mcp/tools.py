@@ -169,14 +169,14 @@ class Tools:
             behind = {one.id for one, _ in seen.rows[place + 1 :]}
             rows = [row for row in rows if row[0].id in behind]
         words = [state for _, state in seen.rows]
-        return answers.failing(rows, cursor, words.count("stale"), words.count("elsewhere"), _warning(seen))
+        return answers.failing(rows, cursor, words.count("stale"), words.count("elsewhere"), self._warning(seen))
 
     def _feature(self, arguments: Arguments) -> ToolResult:
         seen = self._show(arguments["task_id"])
         known = seen.criterion(arguments["feature_id"])
         criterion, state = next((one, word) for one, word in seen.rows if one.id == known.id)
         last = runs_of(seen.snapshot).get(criterion.id)
-        return answers.feature(criterion, state, last.run if last else None, _warning(seen))
+        return answers.feature(criterion, state, last.run if last else None, self._warning(seen))
 
     def _compare(self, arguments: Arguments) -> ToolResult:
         wanted = (arguments["run_a"], arguments["run_b"])
@@ -299,7 +299,15 @@ class Tools:
             raise rules.unknown_feature(feature)
         return ledger
 
+    def _warning(self, seen: Shown) -> str | None:
+        """What an answer must say beside the ledger: what is wrong with it, else with the settings."""
+        damage = self._app.settings.damage()
+        return _warning(seen) or (damage.message if damage is not None else None)
+
     def _default(self) -> str | None:
+        said = self._app.settings.default_feature()
+        if said in self._app.ledger.features():
+            return said
         names = self._app.ledger.unfinished()
         if len(names) > 1:
             from tallystick.system.place import branch

@@ -241,7 +241,7 @@ def _gone(base: str) -> NoReturn:
     raise Refusal(
         "git.missing",
         f"commit {shown(base, 14)}, where the phase began, is not in this repository any more",
-        "see `git reflog` for it, or name another commit to compare with",
+        "see `git reflog` for it",
     )
 
 

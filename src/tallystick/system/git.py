@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat as modes
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tallystick import canonical
 from tallystick.errors import Refusal
@@ -103,6 +103,11 @@ class Git:
     def held(self, commit: str) -> bool:
         """Whether the commit is still there: by our reference if that stands, else by asking git."""
         return self._held_loose(commit) or self.commit(commit) is not None
+
+    def names(self) -> list[str] | None:
+        """The names of the tracked files and of those that git would track, None where git cannot tell."""
+        status, out = self.ask("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        return sorted(set(out.split("\0")) - {""}) if status == 0 else None
 
     def names_below(self, folder: str) -> list[str]:
         """The paths of all files below `folder` in the tree of HEAD, as far as they are text."""
@@ -213,18 +218,25 @@ class Git:
         except (OSError, Refusal):
             return True
 
-    def ask(self, *words: str, given: bytes | None = None, extra: Mapping[str, str] | None = None) -> tuple[int, str]:
+    def ask(
+        self,
+        *words: str,
+        given: bytes | None = None,
+        extra: Mapping[str, str] | None = None,
+        held: Sequence[int] = (),
+    ) -> tuple[int, str]:
         """Run git with these words: its status, and what it printed (on failure without output, what it complained of).
 
-        `given` is its standard input, `extra` goes on top of the cleaned environment. The work tree is the one that was
-        found, whatever `core.worktree` says. Bytes that are no UTF-8 come as surrogates. Raises `Refusal` "git.missing"
-        without git, and where git mistrusts the owner of the folder.
+        `given` is its standard input, `extra` goes on top of the cleaned environment, `held` is as for `capture`. The
+        work tree is the one that was found, whatever `core.worktree` says. Bytes that are no UTF-8 come as surrogates.
+
+        Raises `Refusal` "git.missing" without git, and where git mistrusts the owner of the folder.
         """
         from tallystick.system.process import capture
 
         place = {"GIT_WORK_TREE": self.top} if self.top else {}
         env = clean_environment(self._env) | place | dict(extra or {})
-        finished = capture(["git", *_QUIET, *words], self._folder, env, input=given)
+        finished = capture(["git", *_QUIET, *words], self._folder, env, input=given, held=held)
         errors = finished.err.decode("utf-8", "replace")
         if "dubious ownership" in errors:
             raise Refusal(

@@ -85,6 +85,11 @@ class Lock:
             release(self._files, self._fd)
             self._fd = -1
 
+    @property
+    def descriptor(self) -> int:
+        """The open lock file: whoever inherits it holds the lock too. -1 where it is not open."""
+        return self._fd
+
     def _take(self) -> None:
         while not self._hold():
             # Somebody took the lock file away under us: what we hold guards nothing, so begin again.

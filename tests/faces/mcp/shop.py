@@ -182,8 +182,14 @@ class Gate:
     def __init__(self, shop: Shop, passing: bool = True, aside: str = "") -> None:
         """`aside` is a shell line that the check carries out before it waits."""
         Gate._made += 1
-        self._here = shop.folder.parent / f"here-{Gate._made}"
-        self._through = shop.folder.parent / f"through-{Gate._made}"
+        # In place, and the pipes inside the tree: a check sees no other folder that a test could reach it by.
+        folder = shop.folder / ".gates"
+        folder.mkdir(exist_ok=True)
+        settings = shop.folder / ".tallystick" / "config.toml"
+        settings.parent.mkdir(exist_ok=True)
+        settings.write_text('[verify]\nmode = "in-place"\n', encoding="utf-8")
+        self._here = folder / f"here-{Gate._made}"
+        self._through = folder / f"through-{Gate._made}"
         for path in (self._here, self._through):
             os.mkfifo(path)
         self._fd = os.open(self._here, os.O_RDONLY | os.O_NONBLOCK)

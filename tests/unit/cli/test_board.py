@@ -88,6 +88,7 @@ def test_a_board_that_somebody_else_wrote_is_answered_as_it_lies_there(
     assert (desk.folder / BOARD).read_text() == data, "reading writes nothing"
     assert not desk.store.exists()
     assert desk.run("board", "claim", FEATURE).status == (1 if status == 8 else status)
+    assert "board remove" not in said.err, "a file that is not taken in is mended, nothing of it can be removed"
 
 
 def test_a_board_that_lies_there_is_taken_in_by_the_first_change(tmp_path: Path) -> None:
@@ -300,3 +301,11 @@ def test_times_as_people_write_them(text: str, seconds: float) -> None:
 @pytest.mark.parametrize("text", ["", "30", "m", "-5m", "1.5h", "5 m", "1m1h", "٣m", "9999999h"])
 def test_what_is_no_time(text: str) -> None:
     assert code(lambda: seconds_in(text)) == Refusal("usage", "").code
+
+
+def test_a_tree_that_was_moved_is_no_edit_by_hand(desk: Desk) -> None:
+    for receipt in (desk.store / "cache" / "handoff").iterdir():
+        receipt.unlink()
+    said = desk.ok("board", "add", FEATURE, "b")
+    assert "was not written from here" in said.err
+    assert "by hand" not in said.err

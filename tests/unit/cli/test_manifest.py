@@ -170,6 +170,23 @@ def test_the_first_start_takes_an_older_file_over_and_loses_nothing_of_it(desk: 
     assert written(desk)["owner"] == "somebody"
 
 
+def test_taking_an_older_file_over_is_no_edit_by_hand(desk: Desk) -> None:
+    desk.put(FILE, OLD)
+    said = desk.ok("manifest", "start", FEATURE, "12", "--role", "reviewer")
+    assert "MANIFEST.yaml was taken over" in said.err
+    assert "written anew" not in said.err
+
+
+@pytest.mark.requirement("F1.4")
+def test_numbers_mean_the_same_before_and_after_an_older_file_is_taken_over(desk: Desk) -> None:
+    desk.put(FILE, f"feature_id: {FEATURE}\nphases:\n  12: {{status: completed}}\n  8: {{status: in_progress}}\n")
+    before = desk.ok("manifest", "show", FEATURE, "--json").document
+    begin(desk, "triage")
+    after = desk.ok("manifest", "show", FEATURE, "--json").document
+    assert (before["layout"], after["layout"]) == (16, 16)
+    assert phases(desk)["test-planning"]["number"] == 12
+
+
 def test_a_long_older_file_is_taken_over_whole(desk: Desk) -> None:
     rows = "".join(f"    - {{path: src/{number}.ts, type: modified}}\n" for number in range(1000))
     desk.put(FILE, f"feature_id: {FEATURE}\nphases:\n  8:\n    status: done\n    output_files:\n{rows}")
@@ -309,7 +326,7 @@ def test_a_second_attempt_has_outputs_of_its_own(desk: Desk) -> None:
 def test_what_is_kept_apart_and_damaged_is_named_and_the_rest_is_shown(desk: Desk) -> None:
     rows = "".join(f"    - {{path: src/{number}.ts, type: modified}}\n" for number in range(1000))
     desk.put(FILE, f"feature_id: {FEATURE}\nphases:\n  8:\n    status: done\n    output_files:\n{rows}")
-    begin(desk, "12")
+    begin(desk, "code-quality")
     desk.ok("audit")
     [kept] = [path for path in (desk.store / "blobs").glob("??/*") if path.read_bytes().startswith(b'{"feature_id"')]
     kept.write_bytes(b"{}")

@@ -81,7 +81,7 @@ def test_find_shows_what_is_not_adopted_and_what_is_no_output(desk: Desk) -> Non
     before = desk.tree()
     said = desk.ok("output", "find")
     lines = said.out.split("\n")
-    assert lines[0] == "checkout   4 outputs"
+    assert lines[0] == "checkout   3 outputs, 1 file that is called otherwise"
     assert lines[2].split() == ["13", "verifier", "-", "completed", "-", "13-verifier-run.json", "not", "adopted"]
     assert lines[3].split()[-1] == FILE
     assert "evil\\x1b[2J\\u202e.json  invalid: 1 mistake" in said.out
@@ -181,3 +181,38 @@ def test_an_output_is_saved_over_a_damaged_journal(desk: Desk) -> None:
     """What an agent did would be lost if it were refused."""
     desk.journal.write_bytes(desk.journal.read_bytes().replace(b"the cart keeps", b"the cart loses"))
     assert desk.run("output", "save", "result.json").status == 0
+
+
+@pytest.mark.requirement("F2.5")
+def test_a_folder_alone_says_which_feature_is_meant(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.put(f"{PLACE}/{FILE}", given())
+    assert FILE in desk.ok("output", "find").out
+    assert json.loads(desk.ok("output", "show", FILE).out) == document()
+    assert FEATURE in desk.ok("status").out
+    desk.put(".jonggrang/.output/features/other/x.txt", b"")
+    assert "which feature?" in desk.refused("output", "find").message
+
+
+def test_files_that_are_called_otherwise_hide_no_broken_output(desk: Desk) -> None:
+    desk.put(f"{PLACE}/08-developer-broken.json", b"{}")
+    for number in range(30):
+        desk.put(f"{PLACE}/foreign-{number}.txt", b"x")
+    said = desk.ok("output", "find")
+    assert "08-developer-broken.json" in said.out
+    assert said.out.startswith("checkout   1 output, 30 files that are called otherwise")
+
+
+def test_a_person_is_told_where_all_mistakes_stand(desk: Desk) -> None:
+    desk.put("result.json", given(phase=-1, status="done", agent_id="", task_id=7))
+    assert "--json" in desk.refused("output", "save", "result.json").hint
+    desk.put("result.json", given(phase=-1))
+    assert "--json" not in desk.refused("output", "save", "result.json").hint
+
+
+def test_a_brief_without_criteria_is_not_at_its_end(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.ok("output", "save", "-", given=given())
+    said = desk.ok("brief").out
+    assert "no criteria yet" in said
+    assert "nothing is left" not in said

@@ -225,7 +225,7 @@ def test_a_whole_report_is_read() -> None:
         {"row": "end", "status": 1, "collected": 2},
     )
     assert (report.runner, report.version, report.python, report.executable) == ("pytest", "9", "3.12", "/p")
-    assert report.tests["t"][1:] == ("failed", "call", "KeyError", "k", "a.py", 3)
+    assert report.tests["t"][1:7] == ("failed", "call", "KeyError", "k", "a.py", 3)
     assert (report.scopes[0].id, report.scopes[0].outcome, report.scopes[0].line) == ("b.py", "error", None)
     assert (report.ended, report.status, report.seen, report.running, report.unreadable) == (True, 1, 1, ("u",), "")
 

@@ -114,6 +114,7 @@ BAD: list[dict[str, Any]] = [
     {"text": "other"},
     {"text": "x" * 100_000},
     {"text": None},
+    {"text": None, "kept": True},
     {"masked": 3},
     {"masked": {"x": "many"}},
     {"masked": {"x": -1}},

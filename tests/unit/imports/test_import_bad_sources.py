@@ -113,7 +113,7 @@ ROWS: list[tuple[str, str, Callable[[Path], None], str, str]] = [
      'is the folder of "checkout" and names "shop"'),
     ("no feature's name", ".agent/tasks/Check_Out/feature_list.json", bad(ledger(criterion(1), feature="Check_Out")),
      "input.invalid", '"Check_Out" cannot name a feature'),
-    ("no name at all", "feature_list.json", bad([{"description": "a"}]), "usage", "names no feature"),
+    ("no name at all", "feature_list.json", bad([{"description": "a"}]), "usage", "feature_list.json names no feature"),
     ("evidence of nothing", EVIDENCE, bad({"AC1": "PASS"}), "input.invalid", "is no criterion of a ledger beside it"),
     ("evidence without verdicts", EVIDENCE, bad({"note": "x"}), "input.invalid", "no verdict"),
     ("a board that is none", BOARD, bad({"tasks": 7}), "input.invalid", "tasks is no list"),

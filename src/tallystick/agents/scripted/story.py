@@ -112,7 +112,11 @@ SCENES: tuple[Scene, ...] = (
     ),
     Scene(
         "verifier",
-        "knows nothing yet, and asks for a brief",
-        (Ask("brief", {"feature": FEATURE}, Expect(says=("5 of 6 hold", "AC4", NOTE))), _mark("AC4", _RAN)),
+        "asks for a brief, and runs again what the change touched",
+        (
+            Ask("brief", {"feature": FEATURE}, Expect(says=("To re-run: 4", "AC4", NOTE))),
+            _mark("AC4", _RAN),
+            *(_mark(name, _RAN) for name in ("AC1", "AC2", "AC3", "AC5")),
+        ),
     ),
 )

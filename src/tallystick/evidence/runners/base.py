@@ -14,6 +14,26 @@ from typing import NamedTuple
 REPORT_VARIABLE = "TALLYSTICK_REPORT"
 #: The file beside the reporter that names the ids to run, as a JSON array; without it everything asked for runs.
 IDS_FILE = "tallystick_ids.json"
+#: The file beside the reporter that says in which modes it runs, as a JSON object; taken away as soon as it is read.
+MODES_FILE = "tallystick_modes.json"
+#: What is carried besides the reporter where a run is recorded, and its source in this package.
+RECORDER, RECORDER_SOURCE = "tallystick_recorder.py", "recorder.py"
+
+
+class Modes(NamedTuple):
+    """What a run is for, beyond what a plain check tells.
+
+    `alone`: one process, one attempt, no end at the first failure, whatever the configuration says (only where the
+    plugins are loaded that know such words). `record`: say which files were read and from where code was loaded;
+    `packages` are the project's own, `home` is the work tree whose copy this run is about ("" where it runs in place).
+    `sabotage`: every test fails, "instead" of its own code (which never runs) or "after" it.
+    """
+
+    alone: bool = False
+    record: bool = False
+    sabotage: str = ""
+    packages: tuple[str, ...] = ()
+    home: str = ""
 
 
 class Tree(NamedTuple):

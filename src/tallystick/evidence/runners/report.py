@@ -9,9 +9,13 @@ keeps what it had reported. Keys that this version does not know are left alone.
 | start | a test begins | id |
 | test | one part of a test is over | id, phase (setup, call, teardown), outcome (passed, failed, skipped, rerun) |
 | scope | something around tests failed or was skipped | id, phase (collect, setup, teardown), outcome |
+| files | files of the tree that a recorded run opened | how (read, written), files |
+| names | top-level names of modules that it looked for | names |
+| loaded | where its code came from | the fields of `Recorded` but the above |
 | end | the runner itself came to its end | status, collected |
 
-A row of a failure or a skip also holds `type` (the exception's name), `says`, `file` and `line`.
+A row of a failure or a skip also holds `type` (the exception's name), `says`, `file` and `line`; one of a failure the
+fields of `Failure`.
 """
 
 from __future__ import annotations
@@ -27,11 +31,62 @@ _PHASES = ("collect", "setup", "call", "teardown")
 _SAID = ("passed", "failed", "skipped", "rerun")
 
 
+class Failure(NamedTuple):
+    """The class of a failure, by the exception itself.
+
+    `kinds` are the exception's classes from its own to BaseException, those that are not built in with their module.
+    `missing` is the name, attribute or module that was looked up in vain, `owner` the module that should have had it;
+    `raised` the module whose code raised. `in_test`: that was the test file itself; `entered`: code of the project
+    had begun to run at all.
+    """
+
+    kinds: tuple[str, ...]
+    missing: str = ""
+    owner: str = ""
+    raised: str = ""
+    in_test: bool = False
+    entered: bool = False
+
+
+class Distribution(NamedTuple):
+    """An installed distribution that something was loaded from: `record` is the digest of its RECORD, at `path`."""
+
+    name: str
+    version: str
+    record: str
+    path: str
+
+
+class Recorded(NamedTuple):
+    """What a recorded run read, and where its code came from. Files of the tree by their names from its top.
+
+    `read` are files opened or imported, `written` those that the run wrote first. `names` are the top-level modules
+    looked for, found or not, `roots` the folders of the tree in which they are looked for. `outside`: modules and
+    files of the project that lie outside the tree, `elsewhere` code that is neither the project's nor installed, with
+    its digest. `start`: files that run at every start of the interpreter, with theirs. `plugins` of the runner.
+    `programs` were started beside the run. `partial` is why `read` is not the whole ("" where it is): bound, names,
+    forks, programs.
+    """
+
+    read: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
+    elsewhere: tuple[tuple[str, str], ...] = ()
+    distributions: tuple[Distribution, ...] = ()
+    start: tuple[tuple[str, str], ...] = ()
+    plugins: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    partial: str = ""
+
+
 class Test(NamedTuple):
     """One test, or one scope: its outcome (a word of `OUTCOMES`) and, unless it passed, where and why.
 
     "error" is a failure outside the test's own call, "unfinished" one that began and was never heard of again.
-    `file` is relative to the project, "" when unknown; `line` counts from 1.
+    `file` is relative to the project, "" when unknown; `line` counts from 1. `failure` is None unless an exception was
+    seen.
     """
 
     id: str
@@ -41,13 +96,14 @@ class Test(NamedTuple):
     says: str = ""
     file: str = ""
     line: int | None = None
+    failure: Failure | None = None
 
 
 class Report(NamedTuple):
     """A whole run. `runner` is "" when the runner never started, `ended` is whether it came to its own end.
 
     `unreadable` says what is wrong with the rows, "" if nothing is. `status` is the exit status the runner announced
-    before anybody could change it.
+    before anybody could change it. `recorded` is None unless the run was recorded to its end.
     """
 
     tests: dict[str, Test]
@@ -59,6 +115,7 @@ class Report(NamedTuple):
     ended: bool = False
     status: int | None = None
     unreadable: str = ""
+    recorded: Recorded | None = None
 
     @property
     def seen(self) -> int:
@@ -89,6 +146,8 @@ def read(data: bytes) -> Report:
         wrong = _take(row, tests, scopes, facts)
         if wrong:
             return Report(tests, tuple(scopes), unreadable=f"row {number} {wrong}")
+    if not facts.pop("recorded_whole", False):
+        facts.pop("recorded", None)
     return Report(tests, tuple(scopes), **facts)
 
 
@@ -102,6 +161,8 @@ def _take(row: Any, tests: dict[str, Test], scopes: list[Test], facts: dict[str,
         status = row.get("status")
         facts.update(ended=True, status=status if isinstance(status, int) else None)
         return ""
+    if kind in ("files", "names", "loaded"):
+        return _record(row, facts)
     test_id = _text(row, "id") if kind in ("start", "test", "scope") else ""
     if kind == "start" and test_id:
         tests.setdefault(test_id, Test(test_id, "unfinished"))
@@ -133,7 +194,55 @@ def _test(row: dict[str, Any], test_id: str) -> Test:
         _text(row, "says"),
         _text(row, "file"),
         line if isinstance(line, int) and line > 0 else None,
+        _failure(row),
     )
+
+
+def _failure(row: dict[str, Any]) -> Failure | None:
+    kinds = _texts(row, "kinds")
+    if not kinds:
+        return None
+    missing, owner, raised = (_text(row, key) for key in ("missing", "owner", "raised"))
+    return Failure(kinds, missing, owner, raised, row.get("in_test") is True, row.get("entered") is True)
+
+
+def _record(row: dict[str, Any], facts: dict[str, Any]) -> str:
+    """Add one row about a recorded run; what is wrong with it, "" if nothing is."""
+    before: Recorded = facts.setdefault("recorded", Recorded())
+    if row["row"] == "names":
+        facts["recorded"] = before._replace(names=before.names + _texts(row, "names"))
+        return ""
+    if row["row"] == "files":
+        how = row.get("how")
+        if how == "read":
+            facts["recorded"] = before._replace(read=before.read + _texts(row, "files"))
+        elif how == "written":
+            facts["recorded"] = before._replace(written=before.written + _texts(row, "files"))
+        return "" if how in ("read", "written") else "does not say what was done with the files"
+    facts["recorded"] = before._replace(
+        roots=_texts(row, "roots"),
+        outside=_texts(row, "outside"),
+        elsewhere=tuple((path, digest) for path, digest in _lists(row, "elsewhere", 2)),
+        start=tuple((path, digest) for path, digest in _lists(row, "start", 2)),
+        plugins=_texts(row, "plugins"),
+        programs=_texts(row, "programs"),
+        distributions=tuple(Distribution(*one) for one in _lists(row, "distributions", 4)),
+        partial=_text(row, "partial"),
+    )
+    facts["recorded_whole"] = True
+    return ""
+
+
+def _texts(row: dict[str, Any], key: str) -> tuple[str, ...]:
+    value = row.get(key)
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
+
+
+def _lists(row: dict[str, Any], key: str, length: int) -> list[list[str]]:
+    """The lists of `length` texts below `key`."""
+    value = row.get(key)
+    found = [one for one in value if isinstance(one, list)] if isinstance(value, list) else []
+    return [one for one in found if len(one) == length and all(isinstance(text, str) for text in one)]
 
 
 def _worse(before: Test | None, now: Test) -> Test:

@@ -3,7 +3,8 @@
 One file, standard library alone, Python 3.8 upwards: it runs in the project's Python, not in ours. It loads nothing of
 Tallystick and stands alone, so it brings its own copy of what the pytest plugin has too. What the rows mean stands in
 `report.py`. With `tallystick_ids.json` beside it exactly these dotted ids
-are run; without, its arguments are those of `python -m unittest`.
+are run; without, its arguments are those of `python -m unittest`. `tallystick_modes.json` beside it says what else a
+run is for (`base.Modes`); it is taken away before any code of the project runs.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import platform
 import re
 import sys
 import unittest
+from contextlib import suppress
+from types import ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import TracebackType
+    from collections.abc import Callable, Iterator
+    from types import CodeType, TracebackType
     from typing import Any
 
     Facts = dict[str, Any]
@@ -30,6 +33,11 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _ROOT = os.getcwd()
 _SCOPE = re.compile(r"(setUp|tearDown)(?:Class|Module) \((.+)\)\Z")
 _NO_TESTS = 5
+_NAME = re.compile(r"name '(\w+)' is not defined|(?:local|free) variable '(\w+)' referenced")
+_ATTRIBUTE = re.compile(r"(?:module '([\w.]+)')?.*has no attribute '(\w+)'", re.S)
+_IMPORTED = re.compile(r"cannot import name '(\w+)' from (?:partially initialized module )?'([\w.]+)'")
+_COROUTINE = 0x80  # the flag of a function that was written with `async`
+_MODULE_OF = type.__dict__["__module__"].__get__
 
 
 class Channel:
@@ -47,7 +55,7 @@ class Channel:
         """Write one row. A process that a test forked says nothing, nor do we once a test closed the pipe."""
         if self._fd < 0 or os.getpid() != self._process:
             return
-        clean = {key: _clean(value) if isinstance(value, str) else value for key, value in facts.items()}
+        clean = {key: _plain(value) for key, value in facts.items()}
         data = json.dumps(dict(clean, row=kind)).encode("ascii") + b"\n"
         try:
             if not os.path.samestat(os.fstat(self._fd), self._same):
@@ -63,7 +71,44 @@ def _clean(text: str) -> str:
     return text[:_MOST].encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def _plain(value: Any) -> Any:
+    """`value` as JSON may say it: every text in it clean."""
+    if isinstance(value, str):
+        return _clean(value)
+    return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+class Sabotage(Exception):  # noqa: N818 - it is no error
+    """What every test of a sabotaged run fails with."""
+
+
+def _beside(name: str) -> Any:
+    """The JSON in a file beside this one, None where there is none."""
+    try:
+        with open(os.path.join(_HERE, name), encoding="utf-8") as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return None
+
+
+def _modes() -> Facts:
+    modes: Facts = _beside("tallystick_modes.json") or {}
+    if modes:
+        with suppress(OSError):  # a folder that cannot be written to
+            os.unlink(os.path.join(_HERE, "tallystick_modes.json"))
+    return modes
+
+
+def _recorder(modes: Facts) -> Any:
+    if not modes.get("record"):
+        return None
+    recorder = importlib.import_module("tallystick_recorder")  # it lies beside this file where it is needed
+    return recorder.Recorder(_ROOT, modes.get("packages", ()), modes.get("home", ""))
+
+
 _CHANNEL = Channel(os.environ.pop("TALLYSTICK_REPORT", None))
+_MODES = _modes()
+_RECORDER = _recorder(_MODES)
 
 
 class Result(unittest.TextTestResult):
@@ -72,6 +117,9 @@ class Result(unittest.TextTestResult):
     def startTest(self, test: unittest.TestCase) -> None:  # noqa: N802 - unittest's name
         super().startTest(test)
         _CHANNEL.row("start", {"id": test.id()})
+        if _MODES.get("sabotage"):
+            name = test._testMethodName
+            setattr(test, name, _sabotaged(getattr(test, name), _MODES["sabotage"]))
 
     def addSuccess(self, test: unittest.TestCase) -> None:  # noqa: N802
         super().addSuccess(test)
@@ -79,11 +127,11 @@ class Result(unittest.TextTestResult):
 
     def addFailure(self, test: unittest.TestCase, err: Raised) -> None:  # noqa: N802
         super().addFailure(test, err)
-        _say(test.id(), "failed", _exception(err[1]))
+        _say(test.id(), "failed", _failed(err[1], test))
 
     def addError(self, test: unittest.TestCase, err: Raised) -> None:  # noqa: N802
         super().addError(test, err)
-        _say(test.id(), "failed", _exception(err[1]))
+        _say(test.id(), "failed", _failed(err[1], test))
 
     def addSkip(self, test: unittest.TestCase, reason: str) -> None:  # noqa: N802
         super().addSkip(test, reason)
@@ -102,7 +150,7 @@ class Result(unittest.TextTestResult):
     ) -> None:
         super().addSubTest(test, subtest, err)
         if err is not None:
-            _say(test.id(), "failed", _exception(err[1]))
+            _say(test.id(), "failed", _failed(err[1], test))
 
 
 class Runner(unittest.TextTestRunner):
@@ -114,6 +162,9 @@ class Runner(unittest.TextTestRunner):
     def run(self, test: unittest.TestSuite | unittest.TestCase) -> unittest.TextTestResult:
         result = super().run(test)
         status = (0 if result.testsRun else _NO_TESTS) if result.wasSuccessful() else 1
+        if _RECORDER is not None:
+            for kind, facts in _RECORDER.rows():
+                _CHANNEL.row(kind, facts)
         _CHANNEL.row("end", {"status": status, "collected": result.testsRun})
         return result
 
@@ -123,10 +174,8 @@ def main() -> None:
     sys.path[0] = _ROOT
     version = platform.python_version()
     _CHANNEL.row("begin", {"runner": "unittest", "version": version, "python": version, "executable": sys.executable})
-    try:
-        with open(os.path.join(_HERE, "tallystick_ids.json"), encoding="utf-8") as file:
-            ids: list[str] = json.load(file)
-    except FileNotFoundError:
+    ids: list[str] | None = _beside("tallystick_ids.json")
+    if ids is None:
         unittest.main(module=None, argv=["python -m unittest", *sys.argv[1:]], testRunner=Runner)
         return
     result = Runner().run(_suite(ids))
@@ -143,7 +192,10 @@ def _suite(ids: list[str]) -> unittest.TestSuite:
             loaded = unittest.defaultTestLoader.loadTestsFromName(name)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a module of the project may raise anything
             outcome = "skipped" if isinstance(error, unittest.SkipTest) else "failed"
-            _CHANNEL.row("scope", dict(_exception(error), id=name, phase="collect", outcome=outcome))
+            facts = _exception(error)
+            if outcome == "failed":
+                facts.update(_failure(error, _module_file(name)))
+            _CHANNEL.row("scope", dict(facts, id=name, phase="collect", outcome=outcome))
             continue
         for test in _tests(loaded):
             if type(test).__module__ != "unittest.loader":  # its stand-in for a name that is not there
@@ -175,6 +227,54 @@ def _tests(suite: Any) -> Iterator[unittest.TestCase]:
             yield from _tests(part)
 
 
+def _sabotaged(test: Callable[[], Any], when: str) -> Callable[[], Any]:
+    """A test that fails: instead of its own code, or after it."""
+
+    def fail() -> None:
+        if when == "after":
+            try:
+                test()
+            except KeyboardInterrupt:
+                raise
+            except BaseException:  # noqa: BLE001 - however it ended, it is to fail
+                pass
+        raise Sabotage("this run was sabotaged: every test of it fails")
+
+    async def fail_too() -> None:
+        if when == "after":
+            try:
+                await test()
+            except KeyboardInterrupt:
+                raise
+            except BaseException:  # noqa: BLE001
+                pass
+        raise Sabotage("this run was sabotaged: every test of it fails")
+
+    code = getattr(test, "__code__", None)
+    return fail_too if code is not None and code.co_flags & _COROUTINE else fail
+
+
+def _failed(error: BaseException | None, test: unittest.TestCase) -> Facts:
+    """The facts of a failed test. What unittest puts in the place of a class or module has no file of its own."""
+    if error is None:
+        return {}
+    module = sys.modules.get(type(test).__module__)
+    scope = _SCOPE.match(test.id())
+    file = _module_file(scope.group(2)) if scope else getattr(module, "__file__", "")
+    return dict(_exception(error), **_failure(error, file or ""))
+
+
+def _module_file(dotted: str) -> str:
+    """The file of the module that a dotted name begins with, loaded or not; "" where there is none."""
+    parts = dotted.split(".")
+    for end in range(len(parts), 0, -1):
+        path = os.path.join(_ROOT, *parts[:end])
+        for file in (path + ".py", os.path.join(path, "__init__.py")):
+            if os.path.isfile(file):
+                return file
+    return ""
+
+
 def _say(test_id: str, outcome: str, facts: Facts) -> None:
     """Say an outcome. What unittest reports under the name of a class or module set-up belongs to a scope."""
     scope = _SCOPE.match(test_id)
@@ -188,8 +288,7 @@ def _say(test_id: str, outcome: str, facts: Facts) -> None:
 def _exception(error: BaseException | None) -> Facts:
     """Name, words and place of an exception: the innermost line of it that lies in the project."""
     kind = type(error)
-    name = kind.__qualname__ if kind.__module__ == "builtins" else kind.__module__ + "." + kind.__qualname__
-    facts: Facts = {"type": name, "says": f"{kind.__name__}: {error}"}
+    facts: Facts = {"type": _kind(kind), "says": f"{kind.__name__}: {error}"}
     if isinstance(error, AssertionError):
         facts["says"] = str(error) or "AssertionError"
     if isinstance(error, SyntaxError) and error.filename:
@@ -202,6 +301,74 @@ def _exception(error: BaseException | None) -> Facts:
             facts.update(file=file, line=step.tb_lineno)
         step = step.tb_next
     return facts
+
+
+def _failure(error: BaseException, test_file: str) -> Facts:
+    """The class of a failure: the exception's own classes, what was missing and where, whose code raised it.
+
+    `in_test`: the test file itself raised it. `entered`: code of the project ran at all. `phase` is the row's own.
+    """
+    error = _unwrapped(error)
+    missing, owner = _missing(error)
+    own = _relative(test_file) if test_file else ""
+    last: CodeType | None = None
+    raised, entered = "", False
+    step: TracebackType | None = error.__traceback__
+    while step is not None:
+        code, module = step.tb_frame.f_code, step.tb_frame.f_globals.get("__name__")
+        file = _relative(code.co_filename)
+        entered = entered or bool(file and "site-packages" not in file) or code.co_filename.startswith("<doctest ")
+        if isinstance(module, str) and module != "_pytest.outcomes":
+            last, raised = code, module
+        step = step.tb_next
+    where = "" if last is None else last.co_filename
+    if isinstance(error, SyntaxError):
+        where = error.filename or ""
+    in_test = where.startswith("<doctest ") or bool(own and where and _relative(where) == own)
+    kinds = [_kind(one) for one in type(error).__mro__[:-1]]
+    facts: Facts = {"kinds": kinds[:10] + kinds[10:][-10:], "missing": missing, "owner": owner, "raised": raised}
+    return dict(facts, in_test=in_test, entered=entered)
+
+
+def _unwrapped(error: BaseException) -> BaseException:
+    """The exception that a doctest wraps: its first failure, and what its example raised."""
+    if type(error).__name__ == "MultipleDoctestFailures":
+        error = getattr(error, "failures", [error])[0]
+    if type(error).__name__ == "UnexpectedException":
+        error = getattr(error, "exc_info", (None, error))[1]
+    return error
+
+
+def _missing(error: BaseException) -> tuple[str, str]:
+    """What was looked up in vain, and the module that should have had it ("" for what is not known)."""
+    name, text = getattr(error, "name", None), str(error)
+    name = name if isinstance(name, str) else ""
+    if isinstance(error, ModuleNotFoundError):
+        return name, name
+    if isinstance(error, ImportError):
+        found = _IMPORTED.search(text)
+        return (found.group(1), found.group(2)) if found else ("", name)
+    if isinstance(error, NameError):
+        found = _NAME.search(text)
+        return name or (next(filter(None, found.groups())) if found else ""), ""
+    if isinstance(error, AttributeError):
+        found = _ATTRIBUTE.search(text)
+        told = (found.group(2), found.group(1) or "") if found else ("", "")
+        return name or told[0], _owner(error.obj) if getattr(error, "obj", None) is not None else told[1]
+    return "", ""
+
+
+def _owner(thing: object) -> str:
+    """The module that a module, a class or an object of a class belongs to; runs no code of theirs."""
+    if isinstance(thing, ModuleType):
+        name = vars(thing).get("__name__")
+    else:
+        name = _MODULE_OF(thing if isinstance(thing, type) else type(thing))
+    return name if isinstance(name, str) else ""
+
+
+def _kind(kind: type) -> str:
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _relative(path: str) -> str:

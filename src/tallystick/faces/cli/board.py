@@ -75,7 +75,7 @@ def next_task(call: Call) -> int:
         "file": seen.file,
     }
     call.terminal.answer(document, [] if task is None else rows.page(task, seen))
-    return exit_status([_said(call, answer), _looked(call, seen)])
+    return exit_status([_said(call, answer, seen.file), _looked(call, seen)])
 
 
 def claim(call: Call) -> int:
@@ -226,14 +226,14 @@ def _feature_and_task(call: Call) -> tuple[str, str | None]:
     return call.feature(), None
 
 
-def _said(call: Call, answer: Answer) -> int:
+def _said(call: Call, answer: Answer, file: str | None = None) -> int:
     """Why there is nothing to work on, for a person; its exit status."""
     if answer.kind in ("task", "finished"):
         if answer.says:
             call.terminal.tell(answer.says)
         return DONE
     call.terminal.tell(answer.says)
-    call.terminal.tell(f"Next: {nothing(answer).hint}")
+    call.terminal.tell(f"Next: {nothing(answer, file).hint}")
     return ERRORS[CODES[answer.kind]].exit
 
 

@@ -39,6 +39,9 @@ MARKERS: dict[str, str] = {
     "AGENT": "agent",
 }
 
+#: An answer to a question has at most this many bytes.
+_ANSWER = 100
+
 
 class Input(Protocol):
     """Standard input, as bytes."""
@@ -98,10 +101,24 @@ class Call:
 
     def finish(self) -> tuple[str, ...]:
         """What is due after the answer; notes for a person."""
-        return self._app.due.finish() if self._app is not None else ()
+        if self._app is None:
+            return ()
+        damage = self._app.settings.damage()
+        return (*self._app.due.finish(), *((damage.message,) if damage is not None else ()))
+
+    def confirmed(self, question: str) -> bool:
+        """Whether the person at the terminal answers yes; anything else is a no. The question goes where errors go."""
+        self.terminal.tell(question)
+        said = b""
+        while self._streams.stdin is not None and len(said) < _ANSWER and not said.endswith(b"\n"):
+            letter = self._streams.stdin.read(1)
+            if not letter:
+                break
+            said += letter
+        return said.strip().lower() in (b"y", b"yes")
 
     def feature(self) -> str:
-        """The feature that is meant: as said, else the only open one, else the one named like the branch."""
+        """The feature that is meant: as said, else as the settings say, the only open one, or the branch's."""
         said = self.arguments.words
         if isinstance(said, list):
             said = said[0] if said else None
@@ -159,6 +176,9 @@ class Call:
     def _default(self) -> str:
         from tallystick.system.place import branch
 
+        said = self.app.settings.default_feature()
+        if said:
+            return said
         ledger = self.app.ledger
         every = ledger.features()
         if len(every) == 1:
@@ -170,9 +190,21 @@ class Call:
         if name in unfinished:
             return str(name)
         if not every:
-            raise Refusal(
-                "feature.unknown",
-                "there are no criteria yet",
-                "freeze some with `tallystick ledger init checkout criteria.md`",
-            )
+            return self._lying()
         raise Refusal("usage", f"which feature? There are {', '.join(unfinished[:8])}", "name it as the first word")
+
+    def _lying(self) -> str:
+        """Where nothing is recorded: the only feature that has a folder of outputs, manifest or board here."""
+        from tallystick.handoff.folder import features
+
+        there = features(self.machine.files, self.app.place.tree)
+        if len(there) == 1:
+            return there[0]
+        if there:
+            says = f"which feature? Nothing is recorded here, and there are folders of {', '.join(there[:8])}"
+            raise Refusal("feature.unknown", says, "name it as the first word")
+        raise Refusal(
+            "feature.unknown",
+            "nothing is recorded here yet",
+            "name the feature, or freeze criteria with `tallystick ledger init checkout criteria.md`",
+        )

@@ -16,7 +16,7 @@ _REASONS = 5
 def check(call: Call) -> int:
     """Would they pass? 0 when every check that was asked for is green, 4 when one is not."""
     feature, names = call.feature_and_criteria()
-    call.terminal.progress(f"{feature}: running its checks here, unsandboxed …")
+    call.terminal.progress(f"{feature}: running its checks in a fresh copy of your tree …")
     checked = evidence(call.app).check(feature, names, Watch())
     document = {
         "feature": feature,

@@ -129,6 +129,17 @@ COMMANDS: tuple[Command, ...] = (
         (words("[FEATURE] [CRITERION …]", "*", "none: every criterion that names a check"),),
     ),
     Command(
+        ("trust",),
+        "trust the commands that came with the repository, so that checks may run them (a person at a terminal)",
+        "tallystick trust --show",
+        "trust:trust",
+        (
+            flag("--show", "only show what is trusted and what waits; runs and changes nothing"),
+            flag("--revoke", "trust nothing of this repository any more"),
+            flag("--yes", "without the question"),
+        ),
+    ),
+    Command(
         ("brief",),
         "what the next session must know, in a few hundred tokens",
         "tallystick brief checkout",

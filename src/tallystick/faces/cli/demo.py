@@ -121,7 +121,7 @@ def _closing(live: Live, end: End, took: float, kept: str | None, terminal: Term
         (
             end.records["pass_recorded"],
             "passes",
-            f"{ran} ran (Tallystick ran the check, unsandboxed), {cited} cited a file",
+            f"{ran} ran (Tallystick ran the check), {cited} cited a file",
         ),
         (live.refusals, "refusals", "a mark by the wrong role, a red test, a citation of nothing"),
         (live.kills, "kill -9", "in the middle of a mark; each acknowledged mark was still there"),

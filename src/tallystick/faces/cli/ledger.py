@@ -125,6 +125,8 @@ def get(call: Call) -> int:
         lines.append(
             f"  passed     {criterion.level}, by {safe(criterion.passed_by)}, {when}: {safe(criterion.evidence_ref)}"
         )
+    if state == "stale":
+        lines.append(f"  changed    {safe(call.app.ledger.changed(criterion))} since its proof")
     lines += [f"  rests on   {safe(one.target)}  sha256:{one.digest[:16]}…" for one in criterion.citations]
     lines += [f"  claimed    {_claim(one)}" for one in criterion.claims]
     lines += _waiting(seen, criterion.id)
@@ -149,13 +151,13 @@ def mark_pass(call: Call) -> int:
     if found is not None and _has_check(found.evidence_required):
         from tallystick.evidence.service import Watch
 
-        call.terminal.progress(f"{safe(found.id)}: running its check here, unsandboxed …")
-        receipt, _ = evidence(call.app).mark_pass(feature, name, given, Watch())
+        call.terminal.progress(f"{safe(found.id)}: running its check in a fresh copy of your tree …")
+        receipt, checked = evidence(call.app).mark_pass(feature, name, given, Watch())
     else:
-        receipt = call.app.ledger.mark_pass(feature, name, given)
+        receipt, checked = call.app.ledger.mark_pass(feature, name, given), None
     criterion = receipt.criterion
     assert criterion is not None
-    how = f"{criterion.level}, unsandboxed" if criterion.level == "ran" else criterion.level
+    how = f"{criterion.level}, {checked.confined}" if checked is not None else criterion.level
     lines = [f"{safe(criterion.id)} passes, {how}: {safe(criterion.evidence_ref)}"]
     return _answer(call, receipt, _marked(feature, receipt), lines)
 

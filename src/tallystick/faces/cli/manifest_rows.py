@@ -8,6 +8,7 @@ from tallystick.handoff.manifest.document import validation
 from tallystick.handoff.manifest.model import Attempt, PhaseEntry, RecordedFile
 from tallystick.handoff.manifest.phases import number_text
 from tallystick.handoff.manifest.service import ShownManifest
+from tallystick.ids import escaped
 from tallystick.moment import seconds_of
 
 _COLOURS = {"running": "warn", "completed": "good", "failed": "bad", "skipped": "dim", "pending": "dim"}
@@ -150,7 +151,7 @@ def claim_lines(attempt: Attempt) -> list[str]:
     lines = []
     for one in attempt.claimed.get("differences", [])[:_NAMED]:
         note = f" ({safe(one['note'], 60)})" if one["note"] else ""
-        lines.append(f"! {safe(one['says'], 40)}: {safe(one['path'])}{note}")
+        lines.append(f"! {safe(one['says'], 40)}: {escaped(one['path'])}{note}")
     more = attempt.claimed.get("differences_count", 0) - len(lines)
     return [*lines, f"! and {more} more"] if more > 0 else lines
 
@@ -162,7 +163,7 @@ def _why(attempt: Attempt) -> str:
 
 def file_line(one: RecordedFile) -> str:
     """One changed file."""
-    path = safe(one.path) if one.old is None else f"{safe(one.old)} -> {safe(one.path)}"
+    path = escaped(one.path) if one.old is None else f"{escaped(one.old)} -> {escaped(one.path)}"
     counts = "" if one.added is None and one.removed is None else f"  +{one.added or 0} -{one.removed or 0}"
     digest = f"  {one.digest[:_DIGEST]}" if one.digest else ""
     return f"{'':19}{_KINDS.get(one.type, safe(one.type)):<8} {path}{counts}{digest}"

@@ -23,7 +23,10 @@ _COLOURS = {"completed": "good", "failed": "bad", "blocked": "warn", "partial": 
 def save(call: Call) -> int:
     """Keep what an agent hands over."""
     (file,) = call.arguments.words
-    saved = outputs(call.app).save(call.read(file), "" if file == "-" else posixpath.basename(file))
+    try:
+        saved = outputs(call.app).save(call.read(file), "" if file == "-" else posixpath.basename(file))
+    except Refusal as refusal:
+        raise _named_whole(refusal) from None
     output = saved.output
     document: dict[str, Json] = {
         "feature": saved.feature,
@@ -58,7 +61,8 @@ def find(call: Call) -> int:
         "more": page.more,
         "total": page.total,
     }
-    lines = [f"{safe(feature)}   {_count(page.total)}", ""] if page.rows else [f"{safe(feature)}   no such output"]
+    title = f"{safe(feature)}   {_count(page.total, page.others)}"
+    lines = [title, ""] if page.rows else [f"{safe(feature)}   no such output"]
     lines += _table(page.rows, call)
     if page.cursor is not None:
         lines.append(f"  … {page.more} more: tallystick output find {feature} --after {typed(page.cursor)}")
@@ -95,6 +99,14 @@ def row_document(row: Row) -> dict[str, Json]:
     return {**row._asdict(), "reasons": rows_of(row.reasons)}
 
 
+def _named_whole(refusal: Refusal) -> Refusal:
+    """The refusal, and where it is said that not all mistakes fit into a line, how to see the others."""
+    if refusal.code != "output.invalid" or not refusal.message.endswith(" more"):
+        return refusal
+    hint = f"{refusal.hint}; --json names them all"
+    return Refusal(refusal.code, refusal.message, hint, refusal.where, refusal.facts)
+
+
 def _version(text: str | None) -> int | None:
     if text is None:
         return None
@@ -111,8 +123,13 @@ def _look(call: Call, feature: str) -> int:
     return LOOK if grave else DONE
 
 
-def _count(total: int) -> str:
-    return "1 output" if total == 1 else f"{total} outputs"
+def _count(total: int, others: int) -> str:
+    """How many there are; files that cannot be outputs by their names are told apart."""
+    real = total - others
+    counted = "1 output" if real == 1 else f"{real} outputs"
+    if not others:
+        return counted
+    return f"{counted}, {'1 file that is' if others == 1 else f'{others} files that are'} called otherwise"
 
 
 def _table(rows: tuple[Row, ...], call: Call) -> list[str]:

@@ -21,6 +21,7 @@ def share(call: Call) -> int:
     notes: list[str] = []
     for feature in features:
         app.recording.unshared.add(feature)
+        app.recording.asked.add(feature)
         app.due.touch(feature)
     notes.extend(app.due.finish())
     written = sorted(
@@ -30,7 +31,10 @@ def share(call: Call) -> int:
     )
     lines = [f"{len(features)} feature(s), {len(written)} new segment(s)."]
     lines += [f"  {name}" for name in written]
-    if written:
+    ignored = app.git.ask("check-ignore", "--quiet", "--", FOLDER)[0] == 0
+    if ignored:
+        notes.append(f"git ignores {FOLDER}, so no other copy gets it: see `git check-ignore -v {FOLDER}`")
+    if written and not ignored:
         lines.append("Next     git add .tallystick && git commit")
     document = {"features": features, "written": written, "notes": notes}
     call.terminal.answer(document, lines)

@@ -75,6 +75,11 @@ def _nothing(call: Call) -> list[str]:
             names = []
         if names:
             lines.append(f"This copy has no records yet; .agent/tasks holds files of {safe(', '.join(names), 60)}.")
+        from tallystick.handoff.folder import FEATURES, features
+
+        there = features(lying, place.tree)
+        if there:
+            lines.append(f"{FEATURES} holds folders of {safe(', '.join(there), 60)}: tallystick output find {there[0]}")
     return lines
 
 
@@ -86,6 +91,8 @@ def _overview(seen: list[Shown]) -> list[str]:
         done = numbers["passing"] + numbers["overridden"]
         rest = "  abandoned" if one.ledger.abandoned is not None else ""
         share = f"{bar(done, max(numbers['total'], 1))}  {done} of {numbers['total']} hold"
+        if one.ledger.created_at is None:
+            share = "no criteria yet"
         lines.append(f"  {one.ledger.feature:<{width}}  {share}{rest}")
     return [*lines, "", "Next     tallystick status FEATURE"]
 

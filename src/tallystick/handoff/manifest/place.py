@@ -12,17 +12,16 @@ from typing import Any, NamedTuple
 from tallystick import canonical
 from tallystick.canonical import Json
 from tallystick.errors import Refusal
-from tallystick.handoff.folder import FEATURES, Folder, place_of
+from tallystick.handoff.folder import Folder, features, place_of
 from tallystick.handoff.manifest.document import NAME, NAMES, Files, render
 from tallystick.handoff.manifest.model import Found, Manifest, PhasesFold
 from tallystick.handoff.manifest.reading import OldManifest, read_manifest
 from tallystick.handoff.manifest.yaml_text import read_yaml
-from tallystick.ids import is_feature_id
 from tallystick.journal.store import Store
 from tallystick.limits import INLINE_EVIDENCE
 from tallystick.masking.secrets import masked_value
 from tallystick.system import files as system
-from tallystick.system.durable import each_entry, make_folders, read_file, replace_file
+from tallystick.system.durable import make_folders, read_file, replace_file
 
 #: Grows when the same records are written in another way.
 _RENDERING = "1"
@@ -47,12 +46,7 @@ class ManifestPlace:
 
     def features(self) -> list[str]:
         """The features whose folder holds a manifest."""
-        try:
-            there = each_entry(self._files, f"{self._tree}/{FEATURES}", is_feature_id) if self._tree else []
-        except Refusal as refusal:
-            if isinstance(refusal.__cause__, NotADirectoryError):
-                return []
-            raise
+        there = features(self._files, self._tree)
         return [name for name in there if set(NAMES) & set(self._folder(name).names())]
 
     def is_there(self, feature: str) -> bool:
@@ -114,13 +108,16 @@ class ManifestPlace:
         if self._left(feature) == self._receipt(folder, mark):
             return ()
         try:
-            self.lying(feature, (NAME,))
+            lying, found = self.lying(feature, (NAME,)), manifest.head.found
         except Refusal as refusal:
-            return (f"{place_of(feature)}/{NAME} was left as it is: {refusal.message}",)
-        text = render(manifest, self.old(manifest.head.found), files)
+            why = refusal.message.removesuffix("; nothing was changed")
+            says = f"{place_of(feature)}/{NAME} was left as it is: {why}"
+            return (f"{says}; where it is moved aside, the next write makes it anew",)
+        text = render(manifest, self.old(found), files)
         notes = folder.put(NAME, text.encode("utf-8"))
         self._leave(feature, self._receipt(folder, mark))
-        return notes
+        taken_over = lying is not None and found is not None and lying.digest == found.digest
+        return () if taken_over else notes
 
     def aside(self, manifest: Manifest) -> tuple[str, ...]:
         """What to say of the file of a manifest that has records: that it is not as we wrote it, or cannot be read."""

@@ -165,7 +165,7 @@ class ManifestService:
         """End a phase. What it changed is recorded where the phase is one of those, or where `files` asks for it.
 
         What agents left in the folder is taken in first. Raises as `manifest_rules.end`, and "git.missing" where git
-        cannot tell what changed.
+        cannot tell what a completed phase changed; one that failed or is skipped ends all the same, with a note.
         """
         self._recording.permit(feature_id(feature), "phase", said.phase)
         rules.ending(feature, manifest_of(self._store.snapshot(feature)), said)
@@ -174,7 +174,15 @@ class ManifestService:
         manifest = manifest_of(snapshot)
         entry, again = rules.ending(feature, manifest, said)
         if not again and manifest is not None:
-            facts = self._facts(snapshot, manifest, entry, files or entry.phase.files)
+            try:
+                facts = self._facts(snapshot, manifest, entry, files or entry.phase.files)
+            except Refusal as refusal:
+                if refusal.code != "git.missing":
+                    raise
+                if said.status == "completed":  # what it changed is part of that, and not to be guessed
+                    raise _not_completed(feature, entry, refusal) from None
+                facts = self._facts(snapshot, manifest, entry, False)
+                notes = (*notes, f"which files it changed is not known: {refusal.message}")
             said = said._replace(facts=facts)
         return self._commit(feature, said.phase, lambda manifest: rules.end(feature, manifest, said), notes)
 
@@ -220,7 +228,7 @@ class ManifestService:
             return said, ()
         old = lying.old
         taken = said._replace(
-            layout=said.layout or old.layout,
+            layout=said.layout or _layout_of(old),
             work_type=said.work_type or old.work_type,
             ui=said.ui or old.ui,
             description=said.description or old.description or None,
@@ -279,9 +287,19 @@ def _whole(read: Callable[[], T], otherwise: T, damage: list[str]) -> T:
         return otherwise
 
 
+def _not_completed(feature: str, entry: PhaseEntry, refusal: Refusal) -> Refusal:
+    command = f"tallystick manifest end {feature} {entry.phase.name} --status failed --reason TEXT"
+    return Refusal(refusal.code, refusal.message, f"end it as failed, then begin it again: {command}")
+
+
+def _layout_of(old: OldManifest) -> int:
+    """What the numbers of an old file mean, before and after it is taken over; where nothing tells, those of 16."""
+    return old.layout or 16
+
+
 def _as_manifest(feature: str, old: OldManifest) -> Manifest:
     """What an old file says, as a manifest that is nobody's."""
-    layout = old.layout or 16
+    layout = _layout_of(old)
     names = active_names(old)
     head = Head(
         old.description, old.work_type, old.ui, layout, names, old.created_at or "", old.status, old.updated_at or "",

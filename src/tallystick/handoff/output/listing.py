@@ -60,12 +60,16 @@ class Filters(NamedTuple):
 
 
 class Page(NamedTuple):
-    """One page. `cursor` goes on behind it, None at the end; `more` counts what comes behind, `total` all there are."""
+    """One page. `cursor` goes on behind it, None at the end; `more` counts what comes behind, `total` all there are.
+
+    `others` of them are no outputs by their names: they stand last.
+    """
 
     rows: tuple[Row, ...]
     cursor: str | None
     more: int
     total: int
+    others: int
 
 
 def phases_of(text: str) -> frozenset[float]:
@@ -118,12 +122,13 @@ def page(rows: Sequence[tuple[int, Row | None]], filters: Filters, cursor: str |
         at = places[0]
     shown_rows = tuple(ordered[at : at + PAGE_ROWS])
     more = len(ordered) - at - len(shown_rows)
-    return Page(shown_rows, shown_rows[-1].file if more else None, more, len(ordered))
+    others = sum(1 for row in ordered if row.phase is None)
+    return Page(shown_rows, shown_rows[-1].file if more else None, more, len(ordered), others)
 
 
 def _rank(changed: int, row: Row) -> tuple[int, int, str]:
-    """Not recorded yet before recorded before no output; the latest change first, then by name."""
-    group = 0 if row.valid and not row.adopted else 1 if row.adopted else 2
+    """Not recorded yet before recorded before no output before what is called otherwise; the latest change first."""
+    group = 0 if row.valid and not row.adopted else 1 if row.adopted else 2 if row.phase is not None else 3
     return group, -changed if group != 1 else 0, row.file
 
 

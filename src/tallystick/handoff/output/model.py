@@ -160,9 +160,9 @@ class OutputsFold:
         name = read_name(data["file"], data["role"])
         if name is None or tuple(name) != (data["phase"], data["role"], data["slug"]):
             return "has a file that is not called as its header says"
-        text = data.get("text")
-        if text is None:
+        if "text" not in data:
             return None if data.get("kept") is True else "has no text"
+        text = data["text"]
         if not isinstance(text, str) or len(text) > INLINE_EVIDENCE:
             return "has a text that no output has"
         raw = text.encode("utf-8", "surrogatepass")

@@ -26,15 +26,17 @@ def capture(
     timeout_s: float = 60.0,
     limit: int = 64_000_000,
     missing: str = "git.missing",
+    held: Sequence[int] = (),
 ) -> Finished:
     """Run `argv` in folder `cwd` with exactly the variables `env`: at most `limit` bytes a stream, `timeout_s` seconds.
 
     At a limit its process group is killed and `Finished.stopped` says which. It has no terminal and reads `input` or
-    nothing. Raises `Refusal` with code `missing` when the program or the folder is not there.
+    nothing. It holds the descriptors `held` too: a lock among them stays taken until it has ended, also if we are
+    killed before. Raises `Refusal` with code `missing` when the program or the folder is not there.
     """
     started = time.monotonic()
     pump, out, err = Pump(), bytearray(), bytearray()
-    child, fds = _started(argv, cwd, env, input, missing, pump, (out, err))
+    child, fds = _started(argv, cwd, env, input, missing, pump, (out, err), held)
     try:
         stopped = _collect(child, pump, fds, (out, err), started + timeout_s, limit)
     except BaseException:
@@ -63,6 +65,7 @@ def _started(
     missing: str,
     pump: Pump,
     streams: tuple[bytearray, bytearray],
+    held: Sequence[int],
 ) -> tuple[subprocess.Popen[bytes], list[int]]:
     """The running tool and the descriptors its streams are read from; `pump` owns those."""
     import subprocess
@@ -80,7 +83,14 @@ def _started(
         pump.feed(feed, given)
     try:
         child = subprocess.Popen(
-            list(argv), cwd=cwd, env=env, stdin=stdin, stdout=theirs[0], stderr=theirs[1], start_new_session=True
+            list(argv),
+            cwd=cwd,
+            env=env,
+            stdin=stdin,
+            stdout=theirs[0],
+            stderr=theirs[1],
+            start_new_session=True,
+            pass_fds=held,
         )
     except OSError as error:
         pump.close()

@@ -1,0 +1,155 @@
+"""What a pass rests on: the files its run read, by content. Kept as one list by digest, looked at again at every look.
+
+A list is a blob: criteria that share a run share it. A cache of stamps says which files need not be read again; only
+a command that writes renews it (P16), and losing it is harmless.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from tallystick import canonical
+from tallystick.errors import Refusal
+from tallystick.evidence.relevant import Reads, RelevantFile, relevant_names, shadowing
+from tallystick.evidence.runners.report import Recorded
+from tallystick.journal.blobs import Blobs
+from tallystick.limits import CITED_FILE
+from tallystick.system.durable import each_entry, read_file
+from tallystick.system.files import Files
+from tallystick.system.locks import Clock
+from tallystick.system.stat_cache import StatCache, at_rest, stamp
+
+_NO_TREE = "0" * 40
+#: How a record names a list. Not a bare digest: what such names travels to other clones, where no pass of ours counts.
+_LIST = "list:"
+
+
+class Resting:
+    """The lists of one work tree."""
+
+    def __init__(self, files: Files, tree: str, blobs: Blobs, cache: str, clock: Clock) -> None:
+        self._files = files
+        self._tree = tree
+        self._blobs = blobs
+        self._clock = clock
+        self._stamps = StatCache(files, cache, believe=True)
+        self._digests: dict[str, str] = {}
+        self._lists: dict[str, tuple[tuple[RelevantFile, ...], Reads] | None] = {}
+
+    def keep(
+        self,
+        names: Collection[str],
+        recorded: Sequence[Recorded | None],
+        locked: Iterable[str],
+        paths: Sequence[str],
+        began_ns: int,
+    ) -> str:
+        """The name of the list for a pass by these runs (None: nobody recorded what it read); durable.
+
+        `names` are the files of the tree, `paths` declared globs. A file that was written since `began_ns` has no
+        digest in it: whether the run saw it so nobody can say.
+        """
+        found: set[str] = set()
+        looked: set[str] = set()
+        roots: set[str] = set()
+        for one in recorded:
+            found.update(relevant_names(names, one, locked, paths=paths))
+            if one is not None:
+                looked.update(one.names)
+                roots.update(one.roots)
+        rows = [[name, self._digest(name, began_ns)] for name in sorted(found)]
+        data = canonical.encode({"files": rows, "names": sorted(looked), "roots": sorted(roots)})
+        digest = self._blobs.keep(data)
+        self.renew()
+        return f"{_LIST}{digest}"
+
+    def changed(self, digest: str) -> str | None:
+        """The first thing that is no longer as the list says: a file's name, or what is missing; None if all is."""
+        if not self._tree:
+            return None
+        if digest not in self._lists:
+            self._lists[digest] = self._read(digest)
+        found = self._lists[digest]
+        if found is None:
+            return "the list of what it rests on"
+        files, reads = found
+        for file in files:
+            if not file.digest or self._digest(file.path, None) != file.digest:
+                return file.path
+        modules = {file.path for file in files if file.path.endswith(".py")}
+        folders = sorted({*reads.roots, *(os.path.dirname(name) for name in modules)})
+        return next(iter(shadowing(self._lying(folders), {file.path for file in files}, reads)), None)
+
+    def look(self) -> Callable[[str], str | None]:
+        """`changed` for many lists at one moment: each file is looked at once."""
+        self._digests.clear()
+        known: dict[str, str | None] = {}
+
+        def ask(digest: str) -> str | None:
+            if digest not in known:
+                known[digest] = self.changed(digest)
+            return known[digest]
+
+        return ask
+
+    def renew(self) -> None:
+        """Write the cache of stamps; for commands that write."""
+        self._stamps.keep(_NO_TREE, _NO_TREE)
+
+    def _read(self, digest: str) -> tuple[tuple[RelevantFile, ...], Reads] | None:
+        data = self._blobs.get(digest.removeprefix(_LIST))
+        if data is None:
+            return None
+        value = canonical.parse(data, "the list of what a pass rests on")
+        files = tuple(RelevantFile(name, content) for name, content in value["files"])
+        return files, Reads(frozenset(value["names"]), tuple(value["roots"]))
+
+    def _digest(self, name: str, began_ns: int | None) -> str:
+        """The digest of a file's bytes as they lie there, "" where it is gone or none."""
+        if name in self._digests and began_ns is None:
+            return self._digests[name]
+        self._digests[name] = found = self._looked(name, began_ns)
+        return found
+
+    def _looked(self, name: str, began_ns: int | None) -> str:
+        path = f"{self._tree}/{name}"
+        try:
+            status = self._files.stat(path)
+        except (OSError, ValueError):
+            return ""
+        if began_ns is not None and max(status.st_mtime_ns, status.st_ctime_ns) >= began_ns:
+            return ""
+        key, mark = name.encode("utf-8", "surrogateescape"), stamp(status)
+        known = self._stamps.known(key, mark)
+        if known is not None:
+            return known
+        now = self._clock.now()
+        try:
+            data = read_file(self._files, path, CITED_FILE, within=self._tree)
+        except Refusal:
+            return ""
+        digest = "" if data is None else canonical.sha256(data)
+        if digest and at_rest(status, now):
+            self._stamps.note(key, mark, digest)
+        return digest
+
+    def _lying(self, folders: Sequence[str]) -> list[str]:
+        """The files directly in these folders, and the packages there: what may stand in a module's way."""
+        found = []
+        for root in folders:
+            folder = f"{self._tree}/{root}" if root else self._tree
+            try:
+                for name in each_entry(self._files, folder, lambda name: not name.startswith(".")):
+                    at = f"{root}/{name}" if root else name
+                    found += [at] if "." in name else [f"{at}/__init__.py"] if self._is_package(at) else []
+            except Refusal:
+                continue
+        return found
+
+    def _is_package(self, name: str) -> bool:
+        try:
+            self._files.stat(f"{self._tree}/{name}/__init__.py")
+        except OSError:
+            return False
+        return True
