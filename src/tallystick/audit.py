@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tallystick.board.document import FILE as BOARD
 from tallystick.errors import Refusal
+from tallystick.evidence.resting import LIST
+from tallystick.handoff.folder import Folder, place_of
+from tallystick.handoff.manifest.document import NAME as MANIFEST
 from tallystick.journal.chain import Finding
 from tallystick.journal.record import Record
 from tallystick.journal.recovery import restore_store_id
-from tallystick.wiring import App
+from tallystick.wiring import App, boards, manifests
 
 #: Records of outputs, whose bytes may lie beside the journal.
 OUTPUTS = ("output_saved", "output_adopted")
@@ -78,6 +82,7 @@ def _feature(app: App, feature: str) -> tuple[int, list[Finding]]:
         findings.append(_note("anchor.missing", f"{feature}: this home remembers nothing of it yet"))
     if shown.view.finding is not None:
         findings.append(shown.view.finding._replace(grave=shown.view.kind in ("edited", "damaged")))
+    findings += _handed_over(app, feature)
     wanted: dict[str, str] = {}
     counted = 0
 
@@ -87,6 +92,8 @@ def _feature(app: App, feature: str) -> tuple[int, list[Finding]]:
         for one in record.data.get("evidence", ()):
             if one.get("blob"):
                 wanted[one["digest"]] = f"the kept evidence of {record.data['criterion']}"
+        if ours and str(record.data.get("rests_on") or "").startswith(LIST):
+            wanted[record.data["rests_on"].removeprefix(LIST)] = f"what {record.data['criterion']} rests on"
         if ours and record.type in OUTPUTS and record.data.get("kept"):
             wanted[record.data["sha256"]] = f"the kept output {record.data['file']}"
         if ours and record.type == "phase_ended" and record.data.get("files_kept"):
@@ -104,6 +111,17 @@ def _feature(app: App, feature: str) -> tuple[int, list[Finding]]:
     return counted, findings
 
 
+def _handed_over(app: App, feature: str) -> list[Finding]:
+    """The manifest and the board that lie in the tree, where somebody wrote into them. Notes: a writer that was killed
+    between the file and its receipt leaves the same, and neither file counts for anything."""
+    folder = Folder(app.machine.files, app.place.tree, app.store, feature)
+    return [
+        _note("view.edited", f"{place_of(feature)}/{name} is not as it was written: what was changed does not count")
+        for name in (MANIFEST, BOARD)
+        if folder.is_edited(name)
+    ]
+
+
 def restore(app: App) -> tuple[str, ...]:
     """Write anew what follows from the journal: a lost store id, and views that cannot be read or were edited.
 
@@ -113,6 +131,7 @@ def restore(app: App) -> tuple[str, ...]:
     for feature in app.store.features():
         try:
             notes += app.views.write(feature, restore=True)
+            notes += (*manifests(app).write(feature), *boards(app).write(feature))
         except Refusal as refusal:
             notes += (refusal.message,)
     return notes

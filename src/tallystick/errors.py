@@ -44,6 +44,7 @@ CODES: dict[str, Row] = {
     "check.unreadable": Row(BROKEN, 422, "what the runner reported cannot be read"),
     "check.needed": Row(REFUSED, 422, "a machine check is passed by running it, not by citing"),
     "check.unsupported": Row(REFUSED, 422, "this version cannot run such a check"),
+    "check.needs": Row(REFUSED, 422, "the check lacks something only because it is shut in"),
     "check.no_runner": Row(REFUSED, 422, "no test runner was found, or it is not installed"),
     "ids.missing": Row(BROKEN, 422, "a required test id was not reported"),
     "evidence.missing": Row(REFUSED, 422, "the cited thing is not there"),

@@ -260,3 +260,18 @@ def test_names_are_shown_as_they_are(work: Work) -> None:
     shown = work.tally("manifest", "show", "--files", "--phase", "8").out
     assert "two  blanks" in shown
     assert "line\\x0aend" in shown
+
+
+def test_a_board_and_a_manifest_that_somebody_wrote_into_are_named_and_written_anew(project: Project) -> None:
+    project.done("manifest", "start", "checkout", "implementation")
+    project.done("board", "add", "checkout", "Add JWT", "--id", "t1")
+    folder = project.folder / ".jonggrang" / ".output" / "features" / "checkout"
+    assert "view.edited" not in project.done("audit").out
+    for name, old, new in (("MANIFEST.yaml", "running", "completed"), ("jonggrang-tasks.json", "pending", "completed")):
+        path = folder / name
+        before = path.read_text(encoding="utf-8")
+        path.write_text(before.replace(old, new), encoding="utf-8")
+        assert f"{name} is not as it was written" in project.done("audit").out
+        project.done("audit", "--restore")
+        assert path.read_text(encoding="utf-8") == before
+    assert project.done("board", "next", "checkout", "--json").document["task"]["id"] == "t1"

@@ -71,6 +71,7 @@ CALLS = (
     ("ledger", "override", "AC4", "--reason", "seen by hand"),
     ("trust", "--yes"),
     ("check",),
+    ("verify", "AC1"),
     ("note", "the coupons are seeded"),
     ("brief",),
     ("status",),

@@ -19,6 +19,7 @@ from tallystick.evidence.startup import startup_files
 from tallystick.settings import Verify
 from tallystick.system.confine import Rules, available, confinement_failed, missing_because_confined, wrap
 from tallystick.system.confine.means import BUBBLEWRAP, Means
+from tallystick.system.confine.rules import ALL, LOOPBACK
 from tallystick.system.confine.tools import tool_folders
 from tallystick.system.files import Files
 from tallystick.system.git import Git
@@ -36,7 +37,7 @@ Launch = Callable[..., Finished]
 class Ground(NamedTuple):
     """A place that is ready: `root` is where the program sees its tree, `home` the work tree whose copy that is ("" in
     place), `tree` the id of the recorded state, `confined` by which means, `began_ns` the wall clock before it was
-    recorded, `launch` starts a program there, `lacks` says what it lacked only because it is shut in.
+    recorded, `launch` starts a program there, `lacks` says what the last one lacked only because it is shut in.
     """
 
     root: str
@@ -45,7 +46,7 @@ class Ground(NamedTuple):
     confined: str
     began_ns: int
     launch: Launch
-    lacks: Callable[[Finished], str | None] = lambda finished: None
+    lacks: Callable[[], str | None] = lambda: None
 
 
 class Shut(NamedTuple):
@@ -89,7 +90,7 @@ class Places:
         if common and self._git.top:
             recorded = record_tree(self._files, self._git, common, store, self._env, began, believe=believe)
         if recorded is None or verify.mode == "in-place":
-            yield self._in_place(means, began, recorded.tree if recorded is not None else None)
+            yield self._in_place(means, began, recorded.tree if recorded is not None else None, verify)
             return
         with ExitStack() as stack:
             fresh = stack.enter_context(
@@ -111,15 +112,20 @@ class Places:
             else:
                 links(self._files, lent, top, fresh.root)
                 carried = startup_files(top, fresh.root, lent)
-            rules = Rules(fresh.root, "", network="loopback", mount_at=at, binds=shown)
-            inside = _Inside(means, rules, self._shut(lent), carried)
+            rules = Rules(fresh.root, "", network=_network(verify), mount_at=at, binds=shown)
+            inside = _Inside(means, rules, self._shut(lent), carried, self._allowed(verify))
             root = top if means.mounts else fresh.root
             yield Ground(root, top, recorded.tree, means.word, began, inside.launch, inside.lacks)
 
-    def _in_place(self, means: Means, began: int, tree: str | None) -> Ground:
+    def _in_place(self, means: Means, began: int, tree: str | None, verify: Verify) -> Ground:
         """The check runs where the files lie, and what it writes there stays."""
-        inside = _Inside(means, Rules(self._source.top, ""), self._shut(()), {})
+        rules = Rules(self._source.top, "", network=_network(verify))
+        inside = _Inside(means, rules, self._shut(()), {}, self._allowed(verify))
         return Ground(self._source.top, "", tree, means.word, began, inside.launch, inside.lacks)
+
+    def _allowed(self, verify: Verify) -> tuple[str, ...]:
+        """The paths outside the tree that the settings let a check write to; a person trusted them before."""
+        return tuple(path for path in verify.allow if os.path.isabs(path) and self._is_there(path))
 
     def _shut(self, lent: tuple[Needed, ...]) -> Shut:
         home = self._env.get("HOME", "")
@@ -140,7 +146,11 @@ class Places:
 class _Inside:
     """Starts programs shut in by one means; remembers the rules of the last one, for what it lacked."""
 
-    def __init__(self, means: Means, rules: Rules, shut: Shut, carried: Mapping[str, bytes]) -> None:
+    def __init__(
+        self, means: Means, rules: Rules, shut: Shut, carried: Mapping[str, bytes], allowed: tuple[str, ...]
+    ) -> None:
+        self._last: Finished | None = None
+        self._allowed = allowed
         self._means = means
         self._rules = rules
         self._shut = shut
@@ -160,7 +170,7 @@ class _Inside:
         _found(argv[0], self._path)
         self._rules = self._rules._replace(
             home=env["HOME"],
-            writable=(env["TMPDIR"],),
+            writable=(env["TMPDIR"], *self._allowed),
             hidden=self._shut.hidden,
             secret=self._shut.secret,
             read_only=(*self._shut.readable, *_programs(self._path, argv[0]), f"{own}/carried"),
@@ -176,11 +186,19 @@ class _Inside:
                 f"the check could not be started by {self._means.word}: {failed}",
                 'set mode = "in-place" below [verify] in .tallystick/config.toml, or see docs/trust.md',
             )
+        self._last = finished
         return finished
 
-    def lacks(self, finished: Finished) -> str | None:
-        """What a program lacked only because it was shut in, None where that was not it."""
-        return missing_because_confined(finished, self._rules, self._path) if self._means.confines else None
+    def lacks(self) -> str | None:
+        """What the last program lacked only because it was shut in, None where that was not it."""
+        if self._last is None or not self._means.confines:
+            return None
+        return missing_because_confined(self._last, self._rules, self._path)
+
+
+def _network(verify: Verify) -> str:
+    """Itself alone, unless the settings name hosts: which ones cannot be told apart, so then all of it."""
+    return LOOPBACK if isinstance(verify.network, str) else ALL
 
 
 def _programs(path: str, program: str) -> tuple[str, ...]:

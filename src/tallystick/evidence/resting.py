@@ -22,7 +22,7 @@ from tallystick.system.stat_cache import StatCache, at_rest, stamp
 
 _NO_TREE = "0" * 40
 #: How a record names a list. Not a bare digest: what such names travels to other clones, where no pass of ours counts.
-_LIST = "list:"
+LIST = "list:"
 
 
 class Resting:
@@ -62,7 +62,7 @@ class Resting:
         data = canonical.encode({"files": rows, "names": sorted(looked), "roots": sorted(roots)})
         digest = self._blobs.keep(data)
         self.renew()
-        return f"{_LIST}{digest}"
+        return f"{LIST}{digest}"
 
     def changed(self, digest: str) -> str | None:
         """The first thing that is no longer as the list says: a file's name, or what is missing; None if all is."""
@@ -98,7 +98,7 @@ class Resting:
         self._stamps.keep(_NO_TREE, _NO_TREE)
 
     def _read(self, digest: str) -> tuple[tuple[RelevantFile, ...], Reads] | None:
-        data = self._blobs.get(digest.removeprefix(_LIST))
+        data = self._blobs.get(digest.removeprefix(LIST))
         if data is None:
             return None
         value = canonical.parse(data, "the list of what a pass rests on")

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from tallystick.canonical import Json
 from tallystick.errors import Refusal
-from tallystick.evidence.checks import CheckPlace, CheckResult, Plan, execute, limits_of, plan, verdict_of
+from tallystick.evidence.check_run import SAID, CheckRun, run_event
+from tallystick.evidence.checks import CheckPlace, execute, limits_of, plan
 from tallystick.evidence.origin import needed
 from tallystick.evidence.packages import project_packages
 from tallystick.evidence.places import Places
@@ -21,6 +21,7 @@ from tallystick.evidence.runners import find_runner
 from tallystick.evidence.runners.base import Modes
 from tallystick.evidence.trust import TrustTable
 from tallystick.evidence.verdict import Verdict
+from tallystick.evidence.verified import Verified, verified
 from tallystick.ids import shown, typed
 from tallystick.journal.blobs import Blobs
 from tallystick.journal.record import Event
@@ -28,13 +29,8 @@ from tallystick.ledger import rules
 from tallystick.ledger.model import Criterion, Ledger, ledger_of
 from tallystick.ledger.requirement import Paths, is_machine_check, parse
 from tallystick.ledger.service import LedgerService, Receipt
-from tallystick.limits import INLINE_EVIDENCE
 from tallystick.settings import Settings
 from tallystick.system.files import Files
-
-_SAID = 400
-#: So many modules that were loaded from outside are recorded by name.
-_NAMED = 20
 
 
 class Watch(NamedTuple):
@@ -62,31 +58,6 @@ class Checked(NamedTuple):
     def green(self) -> bool:
         """Whether everything that was asked for holds."""
         return not self.refused and all(verdict.green for verdict in self.verdicts.values())
-
-
-class _Run(NamedTuple):
-    """A run before it is recorded: on the recorded state `tree`, shut in by `confined`, begun at `began_ns`. `lacks` is
-    what a program lacked only because it was shut in."""
-
-    id: str
-    plan: Plan
-    results: tuple[CheckResult, ...]
-    criteria: dict[str, Criterion]
-    tree: str | None
-    confined: str
-    began_ns: int
-
-    @property
-    def outside(self) -> list[str]:
-        """Modules and files of the project that were loaded from outside the tree that was run."""
-        reports = [result.ran.report for result in self.results]
-        found = {
-            name for one in reports if one is not None and one.recorded is not None for name in one.recorded.outside
-        }
-        return sorted(found)
-
-    def verdict(self, criterion: str) -> Verdict:
-        return verdict_of(self.plan, criterion, self.results)
 
 
 class EvidenceService:
@@ -141,7 +112,7 @@ class EvidenceService:
         ran = self._run(chosen, watch)
         if not ran.results:
             raise next(iter(ran.plan.refused.values()))
-        event = self._event(ran)
+        event = run_event(ran, self._blobs)
         notes = self._ledger.record(feature, "check", "", lambda _: [event]).notes
         return self._checked(ran, notes)
 
@@ -164,7 +135,7 @@ class EvidenceService:
         if not verdict.green:
             raise self._red(feature, criterion, ran, verdict)
         value = " ; ".join([f"run:{ran.id}", *(one.reference for one in cited)])
-        event = self._event(ran, reference)
+        event = run_event(ran, self._blobs, reference)
         rests_on = self._rests_on(criterion, ran)
 
         def decide(ledger: Ledger) -> Sequence[Event]:
@@ -174,6 +145,53 @@ class EvidenceService:
         receipt = self._ledger.record(feature, "pass", criterion.id, decide)
         checked = self._checked(ran, receipt.notes)
         return receipt._replace(notes=checked.notes), checked
+
+    def verify(
+        self, feature: str, names: Sequence[str], everything: bool, watch: Watch, base: frozenset[str]
+    ) -> Verified:
+        """Run again what does not hold now (`everything`: all that names a check), in one batch, and record it.
+
+        What is green passes anew, what is red is a failed attempt. `base` are digests of commands that are trusted
+        besides (`verify --trust-base`). What no machine can decide is named. Raises as `check` does.
+        """
+        self._ledger.permit(feature, "pass", "")
+        self._ready(feature)
+        rows = [row for row in self._ledger.show(feature).rows if row[1] not in ("closed", "overridden")]
+        known = [rules.known_criterion(self._ledger.show(feature).ledger, name).id for name in names]
+        rows = [row for row in rows if not names or row[0].id in known]
+        again = [one for one, state in rows if checkable(one) and (everything or state != "holds")]
+        if not again:
+            return Verified(tuple(verified(one, state, None) for one, state in rows), "", 0, 0.0, "", ())
+        ran = self._run(again, watch, base)
+        judged = {one.id: ran.verdict(one.id) for one in again if one.id not in ran.plan.refused}
+        states = {one.id: state for one, state in rows}
+        green = [
+            one
+            for one in again
+            if one.id in judged
+            and judged[one.id].green
+            and states[one.id] != "holds"
+            and not rules.references_wanted(one)
+        ]
+        passing = [(one, self._words(one, ""), self._rests_on(one, ran)) for one in green]
+        event = run_event(ran, self._blobs)
+
+        def decide(ledger: Ledger) -> Sequence[Event]:
+            events = [event]
+            for one, cited, rests_on in passing:
+                value = " ; ".join([f"run:{ran.id}", *(kept.reference for kept in cited)])
+                passed = rules.mark_pass(ledger, one, value, "ran", cited, changed=True)
+                events.append(Event(passed.type, {**passed.data, "rests_on": rests_on}))
+            for one in again:
+                if one.id in judged and not judged[one.id].green:
+                    rules.unamended(ledger, one)
+                    events.append(rules.mark_failure(ledger, one.id, _error(judged[one.id])))
+            return events
+
+        notes = self._ledger.record(feature, "pass", "", decide).notes
+        found = tuple(verified(one, state, judged.get(one.id), ran.plan.refused.get(one.id)) for one, state in rows)
+        took = sum(result.ran.took_s for result in ran.results)
+        return Verified(found, ran.id, len(again), took, ran.confined, (*notes, *_outside(ran)))
 
     def _words(self, criterion: Criterion, reference: str) -> list[rules.Evidence]:
         """What the requirements in words beside a machine check need; without such the reference is only a note."""
@@ -190,9 +208,9 @@ class EvidenceService:
         self._ledger.need_key()
         return ledger_of(snapshot)
 
-    def _run(self, criteria: Sequence[Criterion], watch: Watch) -> _Run:
+    def _run(self, criteria: Sequence[Criterion], watch: Watch, base: frozenset[str] = frozenset()) -> CheckRun:
         settings = self._settings()
-        self._trust.require(needed(settings, {"": criteria}))
+        self._trust.require(needed(settings, {"": criteria}), base)
         requirements = {one.id: [parse(entry) for entry in one.evidence_required or ()] for one in criteria}
         project = project_tree(self._files, self._tree)
         planned = plan(requirements, find_runner(project))
@@ -200,8 +218,9 @@ class EvidenceService:
         with self._places.open(settings.verify) as ground:
             place = CheckPlace(ground.root, ground.confined)
             modes = Modes(alone=True, record=True, packages=packages, home=ground.home)
-            results = tuple(
-                execute(
+            results = []
+            for step in planned.steps:
+                result = execute(
                     step,
                     place,
                     self._env,
@@ -211,13 +230,15 @@ class EvidenceService:
                     cancelled=watch.cancelled,
                     on_output=watch.on_output,
                 )
-                for step in planned.steps
-            )
+                lacks = None if result.verdict.green else ground.lacks()
+                if lacks is not None:
+                    raise _needs(lacks, ground.confined)
+                results.append(result)
         name = watch.run or new_run_id()
         judged = {one.id: one for one in criteria}
-        return _Run(name, planned, results, judged, ground.tree, ground.confined, ground.began_ns)
+        return CheckRun(name, planned, tuple(results), judged, ground.tree, ground.confined, ground.began_ns)
 
-    def _rests_on(self, criterion: Criterion, ran: _Run) -> str:
+    def _rests_on(self, criterion: Criterion, ran: CheckRun) -> str:
         """The list of files that the pass of a criterion rests on: what its own runs read, or what it declares."""
         steps = {part.step for part in ran.plan.parts[criterion.id]}
         reports = [ran.results[step].ran.report for step in sorted(steps)]
@@ -226,61 +247,21 @@ class EvidenceService:
         paths = [glob for entry in entries if isinstance(entry, Paths) for glob in entry.globs]
         return self._resting.keep(self._names(), recorded, (), paths, ran.began_ns)
 
-    def _event(self, ran: _Run, note: str = "") -> Event:
-        """`run_recorded`: which criteria, by which commands, on which tree, what was seen, the output by digest."""
-        judged = {name: ran.verdict(name) for name in ran.criteria if name not in ran.plan.refused}
-        data: dict[str, Json] = {
-            "run": ran.id,
-            "verdicts": {name: "green" if verdict.green else "red" for name, verdict in judged.items()},
-            "digests": {name: criterion.digest for name, criterion in ran.criteria.items()},
-            "tree": ran.tree,
-            "confined": ran.confined,
-            "outside": ran.outside[:_NAMED],
-            "note": note[:_SAID],
-            "steps": [self._step(result) for result in ran.results],
-        }
-        return Event("run_recorded", data)
-
-    def _step(self, result: CheckResult) -> dict[str, Json]:
-        ran, verdict = result
-        row: dict[str, Json] = {
-            "command": list(ran.command),
-            "python": ran.python,
-            "status": ran.status,
-            "signal": ran.signal,
-            "stopped": ran.stopped,
-            "took_ms": int(ran.took_s * 1000),
-            "green": list(verdict.passed),
-            "red": [
-                {"id": one.id, "says": one.says[:_SAID], "file": one.file, "line": one.line} for one in verdict.red
-            ],
-            "missing": list(verdict.missing),
-            "output": {"sha256": ran.output_digest, "size": ran.output_total},
-        }
-        if len(ran.output) <= INLINE_EVIDENCE:
-            row["output"]["text"] = ran.output.decode("utf-8", "backslashreplace")
-        else:
-            from tallystick.masking.secrets import masked
-
-            shown_text = masked(ran.output.decode("utf-8", "backslashreplace"), ()).text
-            row["output"]["kept"] = self._blobs.keep(shown_text.encode())
-        return row
-
-    def _red(self, feature: str, criterion: Criterion, ran: _Run, verdict: Verdict) -> Refusal:
+    def _red(self, feature: str, criterion: Criterion, ran: CheckRun, verdict: Verdict) -> Refusal:
         """Record the failed attempt with its run; the refusal that names what is red and where."""
         first = verdict.reasons[0]
-        error = "; ".join(reason.says for reason in verdict.reasons[:3])
-        event = self._event(ran)
+        error = _error(verdict)
+        event = run_event(ran, self._blobs)
 
         def decide(ledger: Ledger) -> Sequence[Event]:
             rules.unamended(ledger, criterion)
-            return [event, rules.mark_failure(ledger, criterion.id, error or "the check is red")]
+            return [event, rules.mark_failure(ledger, criterion.id, error)]
 
         receipt = self._ledger.record(feature, "pass", criterion.id, decide)
         attempts = receipt.criterion.attempts if receipt.criterion is not None else 0
         return red_refusal(criterion, ran.id, verdict, first.code, attempts)
 
-    def _checked(self, ran: _Run, notes: tuple[str, ...]) -> Checked:
+    def _checked(self, ran: CheckRun, notes: tuple[str, ...]) -> Checked:
         judged = {name: ran.verdict(name) for name in ran.criteria if name not in ran.plan.refused}
         took = sum(result.ran.took_s for result in ran.results)
         told = (*notes, *_outside(ran), *_whose(ran))
@@ -292,7 +273,7 @@ def checkable(criterion: Criterion) -> bool:
     return any(is_machine_check(parse(entry)) for entry in criterion.evidence_required or ())
 
 
-def _whose(ran: _Run) -> list[str]:
+def _whose(ran: CheckRun) -> list[str]:
     """Whose the checks were that another key froze."""
     names = [shown(name).strip('"') for name, one in ran.criteria.items() if one.foreign]
     if not names:
@@ -316,7 +297,7 @@ def red_refusal(criterion: Criterion, run_id: str, verdict: Verdict, code: str, 
     if len(verdict.red) > 3:
         lines.append(f"  … and {len(verdict.red) - 3} more")
     lines.append(f"Kept as run {run_id}; recorded as failed attempt {attempts}.")
-    red = [{"id": one.id, "says": one.says[:_SAID], "file": one.file, "line": one.line} for one in verdict.red[:5]]
+    red = [{"id": one.id, "says": one.says[:SAID], "file": one.file, "line": one.line} for one in verdict.red[:5]]
     facts: dict[str, object] = {
         "run": run_id,
         "red": red,
@@ -328,7 +309,21 @@ def red_refusal(criterion: Criterion, run_id: str, verdict: Verdict, code: str, 
     return Refusal(code, "\n".join(lines), hint, facts=facts)
 
 
-def _outside(ran: _Run) -> tuple[str, ...]:
+def _needs(name: str, confined: str) -> Refusal:
+    """A check that is neither green nor red: it could not reach what it needs."""
+    return Refusal(
+        "check.needs",
+        f"the check needs {shown(name, 300)}, which it cannot reach because it is shut in ({confined})",
+        'allow it below [verify] in .tallystick/config.toml (allow, network), or run it with mode = "in-place"',
+    )
+
+
+def _error(verdict: Verdict) -> str:
+    """A failed attempt in words."""
+    return "; ".join(reason.says for reason in verdict.reasons[:3]) or "the check is red"
+
+
+def _outside(ran: CheckRun) -> tuple[str, ...]:
     """A note where code of the project came from outside the tree that was run."""
     if not ran.outside:
         return ()

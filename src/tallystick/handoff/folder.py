@@ -146,6 +146,17 @@ class Folder:
             self._files, f"{self.path}/{name}", data, mode=0o644, sync=False, beside=f"{self.path}/.{name}.tmp"
         )
 
+    def is_edited(self, name: str) -> bool:
+        """Whether somebody changed the file since we put it there; False where nothing remembers what we put."""
+        put = self._remembered(name)
+        if not put:
+            return False
+        try:
+            data = self.read(name, 4 * INPUT_FILE)
+        except Refusal:
+            return True
+        return data is not None and canonical.sha256(data) != put
+
     def is_ours(self, name: str, data: bytes) -> bool:
         """Whether these bytes are what we put there last."""
         return canonical.sha256(data) == self._remembered(name)

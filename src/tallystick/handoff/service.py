@@ -63,8 +63,10 @@ def _handed(snapshot: Snapshot[Subjects]) -> tuple[list[Handed], int]:
     """The newest outputs, and how many there are beside them."""
     if not snapshot.state.get("outputs"):
         return [], 0
-    from tallystick.handoff.output.model import outputs_of
+    from tallystick.handoff.output.model import current, outputs_of
 
-    newest = sorted((versions[-1] for versions in outputs_of(snapshot).values()), key=lambda one: one.at, reverse=True)
+    newest = sorted(
+        (current(versions) for versions in outputs_of(snapshot).values()), key=lambda one: one.at, reverse=True
+    )
     handed = [Handed(one.file, one.role, one.task_id, one.status) for one in newest[:LISTED]]
     return handed, len(newest) - len(handed)

@@ -234,8 +234,8 @@ class LedgerService:
             raise Refusal(refusal.code, message, refusal.hint, refusal.where) from None
 
     def need_key(self) -> None:
-        """Raise "key.missing" where this home cannot write into the store."""
-        if self._store.home.key() is None:
+        """Raise "key.missing" where this home cannot write into the store; the first write makes store and key."""
+        if self._store.home.key() is None and self._store.id() is not None:
             raise missing_key(self._store.home.folder)
 
     def changed(self, criterion: Criterion) -> str | None:

@@ -140,6 +140,17 @@ COMMANDS: tuple[Command, ...] = (
         ),
     ),
     Command(
+        ("verify",),
+        "run again what does not hold now, and say per criterion what held",
+        "tallystick verify checkout",
+        "verify:verify",
+        (
+            words("[FEATURE] [CRITERION …]", "*", "none: every criterion"),
+            flag("--all", "also what holds already"),
+            value("--trust-base", "REF", "trust the commands that this commit already held, as in CI"),
+        ),
+    ),
+    Command(
         ("brief",),
         "what the next session must know, in a few hundred tokens",
         "tallystick brief checkout",

@@ -25,9 +25,9 @@ def lines(snapshot: Snapshot[Subjects], now_ns: int) -> list[str]:
         if manifest is not None and manifest.current is not None:
             found.append(f"  {'phase':<10} {manifest.current.phase.name} {manifest.current.status}")
     if snapshot.state["outputs"]:
-        from tallystick.handoff.output.model import outputs_of
+        from tallystick.handoff.output.model import current, outputs_of
 
-        newest = max((versions[-1] for versions in outputs_of(snapshot).values()), key=lambda one: one.at)
+        newest = max((current(versions) for versions in outputs_of(snapshot).values()), key=lambda one: one.at)
         count = len(snapshot.state["outputs"])
         found.append(f"  {'outputs':<10} {count}, the newest {safe(newest.file, 60)}  {ago(newest.at, now_ns)}")
     done, total = _tasks(snapshot)

@@ -1,0 +1,73 @@
+"""What a verification found of each criterion, and the one exit status that follows. Pure."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tallystick.errors import BROKEN, DONE, NOT_DONE, Refusal, exit_status
+from tallystick.evidence.verdict import Reason, Verdict
+from tallystick.ledger.model import Criterion
+
+
+class Row(NamedTuple):
+    """One criterion: whether it holds now, at which level, whether it was run, and why it does not hold."""
+
+    criterion: Criterion
+    holds: bool
+    level: str
+    verdict: Verdict | None
+    reasons: tuple[Reason, ...]
+
+    @property
+    def status(self) -> int:
+        """What it adds to the exit status: a red re-run weighs more than what nobody could run."""
+        if self.holds:
+            return DONE
+        return BROKEN if self.verdict is not None and not self.verdict.green else NOT_DONE
+
+
+class Verified(NamedTuple):
+    """All rows in ledger order; `run` is "" where nothing had to be run, `again` counts what was."""
+
+    rows: tuple[Row, ...]
+    run: str
+    again: int
+    took_s: float
+    confined: str
+    notes: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything does."""
+        return all(row.holds for row in self.rows)
+
+    @property
+    def status(self) -> int:
+        """The one exit status."""
+        return exit_status([row.status for row in self.rows])
+
+
+_WORDS = {
+    "stale": ("stale.file", "what it cites has changed: cite it again"),
+    "elsewhere": ("mac.foreign", "another copy of this repository says so; nothing here shows it"),
+    "failing": ("evidence.missing", "nothing shows it yet"),
+    "regressed": ("evidence.missing", "it failed since it passed"),
+    "flaky": ("evidence.missing", "it is green one time and red another"),
+}
+
+
+def verified(criterion: Criterion, state: str, verdict: Verdict | None, refused: Refusal | None = None) -> Row:
+    """The row of a criterion that was in `state`; without a `verdict` it was not run."""
+    if verdict is not None:
+        from tallystick.ledger.rules import references_wanted
+
+        words = verdict.green and state != "holds" and bool(references_wanted(criterion))
+        if words:
+            says = "its check is green; what it asks for in words must be cited: tallystick ledger pass"
+            return Row(criterion, False, "claimed", verdict, (Reason("evidence.missing", says),))
+        return Row(criterion, verdict.green, "ran" if verdict.green else "claimed", verdict, tuple(verdict.reasons))
+    if refused is not None:
+        return Row(criterion, False, "claimed", None, (Reason(refused.code, refused.message),))
+    if state == "holds":
+        return Row(criterion, True, criterion.level, None, ())
+    return Row(criterion, False, "claimed", None, (Reason(*_WORDS[state]),))
