@@ -129,3 +129,39 @@ def test_a_check_reaches_neither_key_nor_store_nor_home(shop: Project, tmp_path:
     unshut = shop.at(shop.folder)
     ran = unshut.folder / "snoop.py"
     assert os.spawnv(os.P_WAIT, sys.executable, [sys.executable, str(ran), str(key)]) == 1, "unconfined it reaches it"
+
+
+def test_a_name_that_is_no_utf8_is_one_of_the_files_it_rests_on(project: Project) -> None:
+    name = os.path.join(os.fsencode(project.folder), b"bad\xff.txt")
+    try:
+        with open(name, "wb") as file:
+            file.write(b"one\n")
+    except OSError:
+        pytest.skip("this file system refuses such a name")
+    project.done("ledger", "init", FEATURE, "-", given=b"- [ ] AC1 it can be listed\n      run: ls\n")
+    project.done("ledger", "pass", FEATURE, "AC1")
+    assert state(project) == "holds"
+    with open(name, "wb") as file:
+        file.write(b"two\n")
+    assert state(project) == "stale"
+
+
+def test_what_is_no_readable_file_does_not_keep_a_proof_from_holding(project: Project) -> None:
+    (project.folder / "inner").mkdir()
+    for name in ("inner/x.txt", "deleted.txt"):
+        (project.folder / name).write_text("x\n", encoding="utf-8")
+    for name, target in {"nowhere": "gone/away", "folder": "inner", "loop": "loop", "out": "/etc"}.items():
+        (project.folder / name).symlink_to(target)
+    project.git("add", "--all")
+    (project.folder / "deleted.txt").unlink()
+    project.done("ledger", "init", FEATURE, "-", given=b"- [ ] AC1 it can be listed\n      run: ls\n")
+    project.done("ledger", "pass", FEATURE, "AC1")
+    assert state(project) == "holds"
+    (project.folder / "nowhere").unlink()
+    (project.folder / "nowhere").symlink_to("inner")
+    assert state(project) == "stale"
+    (project.folder / "nowhere").unlink()
+    (project.folder / "nowhere").symlink_to("gone/away")
+    assert state(project) == "holds"
+    (project.folder / "deleted.txt").write_text("x\n", encoding="utf-8")
+    assert state(project) == "stale"

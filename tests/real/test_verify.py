@@ -115,3 +115,32 @@ def test_what_a_check_lacks_only_because_it_is_shut_in_is_neither_green_nor_red(
     assert (said.status, said.document["error"]["code"]) == (1, "check.needs"), said
     assert str(tool) in said.document["error"]["message"]
     assert shop.rows(FEATURE)["AC4"]["last_attempt_error"] is None
+
+
+def test_no_check_is_judged_by_what_another_left_in_the_copy(project: Project) -> None:
+    writes = "- [ ] AC1 it writes\n      run: sh -c 'rm keep.txt; touch left.txt'\n"
+    looks = "- [ ] AC2 it looks\n      run: sh -c 'test -f keep.txt && test ! -f left.txt'\n"
+    (project.folder / "keep.txt").write_text("kept\n", encoding="utf-8")
+    project.done("ledger", "init", FEATURE, "-", given=f"{writes}{looks}".encode())
+    said = project.done("verify")
+    assert ("2 of 2 hold" in said.out, "fresh copy of your tree" in said.out) == (True, True)
+    assert (project.folder / "keep.txt").exists()
+
+
+def test_a_tree_that_is_run_in_place_is_not_called_a_copy(shop: Project) -> None:
+    settings = shop.folder / ".tallystick" / "config.toml"
+    settings.write_text('[verify]\nmode = "in-place"\n', encoding="utf-8")
+    said = shop.done("verify")
+    assert ("in place" in said.out, "copy" in said.out) == (True, False)
+
+
+def test_a_home_in_the_work_tree_is_no_part_of_its_state(project: Project) -> None:
+    key = "home/.local/state/tallystick/key"
+    env = {"HOME": str(project.folder / "home"), "XDG_STATE_HOME": "", "XDG_CACHE_HOME": ""}
+    (project.folder / "home").mkdir()
+    given = f"- [ ] AC1 no key\n      run: sh -c 'test ! -s {key}'\n".encode()
+    project.done("ledger", "init", FEATURE, "-", given=given, env=env)
+    project.done("verify", env=env)
+    assert (project.folder / key).exists()
+    assert "re-run" not in project.done("status", env=env).out, "our own trees made it stale"
+    assert key not in project.git("ls-files", "--others", "--exclude-standard")

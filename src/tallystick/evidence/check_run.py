@@ -17,8 +17,8 @@ SAID, _NAMED = 400, 20
 
 
 class CheckRun(NamedTuple):
-    """A run before it is recorded: on the recorded state `tree`, shut in by `confined`, begun at `began_ns`. `lacks` is
-    what a program lacked only because it was shut in."""
+    """A run before it is recorded: on the recorded state `tree`, shut in by `confined`, begun at `began_ns`. `copied`
+    is whether that was a fresh copy of the tree."""
 
     id: str
     plan: Plan
@@ -27,6 +27,7 @@ class CheckRun(NamedTuple):
     tree: str | None
     confined: str
     began_ns: int
+    copied: bool
 
     @property
     def outside(self) -> list[str]:

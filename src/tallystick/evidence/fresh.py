@@ -8,18 +8,19 @@ whole folder may be deleted at any time while nobody uses it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from tallystick import canonical
 from tallystick.errors import Refusal
 from tallystick.ids import shown
-from tallystick.system.checkout import lay_out
+from tallystick.system.checkout import LaidOut, lay_out
 from tallystick.system.clearing import remove, size_of
-from tallystick.system.durable import each_entry, make_folders
+from tallystick.system.durable import each_entry, hide_from_git, make_folders
 from tallystick.system.files import Files
 from tallystick.system.locks import Clock, Lock
+from tallystick.system.place import user_home
 
 #: So many checks of one repository may have a tree each at the same time; the next one waits.
 SLOTS = 4
@@ -41,13 +42,15 @@ class Source(NamedTuple):
 class Fresh(NamedTuple):
     """A fresh tree in use: `root` is its top, `tree` the id of what lies there.
 
-    `submodules` are empty folders in it; `pointers` are files that large-file storage has not filled.
+    `submodules` are empty folders in it; `pointers` are files that large-file storage has not filled. `again` lays it
+    out once more: what a check wrote or took away there is undone.
     """
 
     root: str
     tree: str
     submodules: tuple[str, ...]
     pointers: tuple[str, ...]
+    again: Callable[[], object]
 
 
 class Swept(NamedTuple):
@@ -65,7 +68,7 @@ def trees_folder(files: Files, env: Mapping[str, str]) -> str:
     """
     cache = env.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(cache):  # the XDG rule: a relative path counts as unset
-        home = env.get("HOME", "")
+        home = user_home(env)
         if not os.path.isabs(home):
             raise Refusal("home.unwritable", "no cache folder is known for this user", "set HOME or XDG_CACHE_HOME")
         cache = os.path.join(home, ".cache")
@@ -100,10 +103,15 @@ def fresh_tree(
     try:
         root = f"{slot}/tree/{os.path.basename(source.top) or 'root'}"
         make_folders(files, slot)
+        hide_from_git(files, os.path.dirname(folder))
         os.utime(slot)
         lenders = (f"{source.store}/objects", f"{source.common}/objects")
-        laid = lay_out(files, slot, root, tree, lenders, env, exact=exact, anew=anew, lock=lock.descriptor)
-        yield Fresh(root, tree, laid.submodules, laid.pointers)
+
+        def lay() -> LaidOut:
+            return lay_out(files, slot, root, tree, lenders, env, exact=exact, anew=anew, lock=lock.descriptor)
+
+        laid = lay()
+        yield Fresh(root, tree, laid.submodules, laid.pointers, lay)
     finally:
         lock.close()
 

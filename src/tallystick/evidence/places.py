@@ -24,6 +24,7 @@ from tallystick.system.confine.tools import tool_folders
 from tallystick.system.files import Files
 from tallystick.system.git import Git
 from tallystick.system.locks import Clock
+from tallystick.system.place import user_home
 from tallystick.system.process import Finished, run
 from tallystick.system.recorded import record_tree
 from tallystick.system.scratch import lay
@@ -37,7 +38,8 @@ Launch = Callable[..., Finished]
 class Ground(NamedTuple):
     """A place that is ready: `root` is where the program sees its tree, `home` the work tree whose copy that is ("" in
     place), `tree` the id of the recorded state, `confined` by which means, `began_ns` the wall clock before it was
-    recorded, `launch` starts a program there, `lacks` says what the last one lacked only because it is shut in.
+    recorded, `launch` starts a program there, `lacks` says what the last one lacked only because it is shut in, `again`
+    undoes what the last one did to the copy: no check is judged by what another left.
     """
 
     root: str
@@ -47,6 +49,7 @@ class Ground(NamedTuple):
     began_ns: int
     launch: Launch
     lacks: Callable[[], str | None] = lambda: None
+    again: Callable[[], None] = lambda: None
 
 
 class Shut(NamedTuple):
@@ -115,7 +118,13 @@ class Places:
             rules = Rules(fresh.root, "", network=_network(verify), mount_at=at, binds=shown)
             inside = _Inside(means, rules, self._shut(lent), carried, self._allowed(verify))
             root = top if means.mounts else fresh.root
-            yield Ground(root, top, recorded.tree, means.word, began, inside.launch, inside.lacks)
+
+            def again() -> None:
+                fresh.again()
+                if not means.mounts:
+                    links(self._files, lent, top, fresh.root)
+
+            yield Ground(root, top, recorded.tree, means.word, began, inside.launch, inside.lacks, again)
 
     def _in_place(self, means: Means, began: int, tree: str | None, verify: Verify) -> Ground:
         """The check runs where the files lie, and what it writes there stays."""
@@ -128,7 +137,7 @@ class Places:
         return tuple(path for path in verify.allow if os.path.isabs(path) and self._is_there(path))
 
     def _shut(self, lent: tuple[Needed, ...]) -> Shut:
-        home = self._env.get("HOME", "")
+        home = user_home(self._env)
         homes = (self._files.realpath(home),) if os.path.isabs(home) and home.strip("/") else ()
         secret = tuple(path for path in (self._user_half, self._source.store) if self._is_there(path))
         tools = (sys.base_prefix, sys.prefix, *(tool_folders(homes[0]) if homes else ()))

@@ -7,6 +7,7 @@ a command that writes renews it (P16), and losing it is harmless.
 from __future__ import annotations
 
 import os
+import stat as modes
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from tallystick import canonical
@@ -20,6 +21,9 @@ from tallystick.system.files import Files
 from tallystick.system.locks import Clock
 from tallystick.system.stat_cache import StatCache, at_rest, stamp
 
+#: What a list says in the place of a digest: of a listed name where nothing lies, where a folder or the like does (a
+#: submodule, a nested repository), and before the digest of a link, and of the stamp of what cannot be read.
+_GONE, _NO_FILE, _LINK, _STAMP = "gone", "no file", "link:", "stamp:"
 _NO_TREE = "0" * 40
 #: How a record names a list. Not a bare digest: what such names travels to other clones, where no pass of ours counts.
 LIST = "list:"
@@ -58,8 +62,9 @@ class Resting:
             if one is not None:
                 looked.update(one.names)
                 roots.update(one.roots)
-        rows = [[name, self._digest(name, began_ns)] for name in sorted(found)]
-        data = canonical.encode({"files": rows, "names": sorted(looked), "roots": sorted(roots)})
+        rows = [[_written(name), self._digest(name, began_ns)] for name in sorted(found)]
+        told = {"names": [_written(one) for one in sorted(looked)], "roots": [_written(one) for one in sorted(roots)]}
+        data = canonical.encode({"files": rows, **told})
         digest = self._blobs.keep(data)
         self.renew()
         return f"{LIST}{digest}"
@@ -102,11 +107,11 @@ class Resting:
         if data is None:
             return None
         value = canonical.parse(data, "the list of what a pass rests on")
-        files = tuple(RelevantFile(name, content) for name, content in value["files"])
-        return files, Reads(frozenset(value["names"]), tuple(value["roots"]))
+        files = tuple(RelevantFile(_name(name), content) for name, content in value["files"])
+        return files, Reads(frozenset(map(_name, value["names"])), tuple(map(_name, value["roots"])))
 
     def _digest(self, name: str, began_ns: int | None) -> str:
-        """The digest of a file's bytes as they lie there, "" where it is gone or none."""
+        """The digest of a file's bytes as they lie there, else what stands for them; "" where nobody can say."""
         if name in self._digests and began_ns is None:
             return self._digests[name]
         self._digests[name] = found = self._looked(name, began_ns)
@@ -115,11 +120,15 @@ class Resting:
     def _looked(self, name: str, began_ns: int | None) -> str:
         path = f"{self._tree}/{name}"
         try:
-            status = self._files.stat(path)
+            status = self._files.lstat(path)
         except (OSError, ValueError):
-            return ""
+            return "" if self._late(os.path.dirname(path.rstrip("/")), began_ns) else _GONE
         if began_ns is not None and max(status.st_mtime_ns, status.st_ctime_ns) >= began_ns:
             return ""
+        if modes.S_ISLNK(status.st_mode):
+            return self._link(path, began_ns)
+        if not modes.S_ISREG(status.st_mode):
+            return _NO_FILE
         key, mark = name.encode("utf-8", "surrogateescape"), stamp(status)
         known = self._stamps.known(key, mark)
         if known is not None:
@@ -127,12 +136,42 @@ class Resting:
         now = self._clock.now()
         try:
             data = read_file(self._files, path, CITED_FILE, within=self._tree)
-        except Refusal:
-            return ""
+        except Refusal:  # too large, or not ours to read: whoever writes there changes its stamp
+            return f"{_STAMP}{canonical.sha256(repr(mark).encode())}"
         digest = "" if data is None else canonical.sha256(data)
         if digest and at_rest(status, now):
             self._stamps.note(key, mark, digest)
         return digest
+
+    def _link(self, path: str, began_ns: int | None) -> str:
+        """What stands for a symbolic link: where it leads, and the bytes there as far as that is in the tree."""
+        try:
+            target = os.fsencode(self._files.readlink(path))
+        except OSError:
+            return ""
+        data = b""
+        try:
+            behind = self._files.stat(path)
+            if began_ns is not None and max(behind.st_mtime_ns, behind.st_ctime_ns) >= began_ns:
+                return ""
+            data = read_file(self._files, path, CITED_FILE, within=self._tree) or b""
+        except (OSError, Refusal):
+            pass  # it leads nowhere, out of the tree, or to a folder: where it leads is all there is to say
+        return f"{_LINK}{canonical.sha256(target + bytes(1) + data)}"
+
+    def _late(self, folder: str, began_ns: int | None) -> bool:
+        """Whether an entry of the folder, or of the nearest one above that is there, came or went since `began_ns`."""
+        if began_ns is None:
+            return False
+        while len(folder) > len(self._tree):
+            try:
+                return self._files.stat(folder).st_mtime_ns >= began_ns
+            except OSError:
+                folder = os.path.dirname(folder)
+        try:
+            return self._files.stat(self._tree).st_mtime_ns >= began_ns
+        except OSError:
+            return True
 
     def _lying(self, folders: Sequence[str]) -> list[str]:
         """The files directly in these folders, and the packages there: what may stand in a module's way."""
@@ -153,3 +192,17 @@ class Resting:
         except OSError:
             return False
         return True
+
+
+def _written(name: str) -> str | list[str]:
+    """A name as a list holds it: one with bytes that are no UTF-8, which JSON cannot say, as hexadecimal digits."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return [name.encode("utf-8", "surrogateescape").hex()]
+    return name
+
+
+def _name(written: str | list[str]) -> str:
+    """The name that `_written` wrote."""
+    return written if isinstance(written, str) else bytes.fromhex(written[0]).decode("utf-8", "surrogateescape")

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tallystick.errors import Refusal
 from tallystick.evidence.check_run import SAID, CheckRun, run_event
-from tallystick.evidence.checks import CheckPlace, execute, limits_of, plan
+from tallystick.evidence.checks import CheckPlace, CheckResult, execute, limits_of, plan
 from tallystick.evidence.origin import needed
 from tallystick.evidence.packages import project_packages
 from tallystick.evidence.places import Places
@@ -191,7 +191,7 @@ class EvidenceService:
         notes = self._ledger.record(feature, "pass", "", decide).notes
         found = tuple(verified(one, state, judged.get(one.id), ran.plan.refused.get(one.id)) for one, state in rows)
         took = sum(result.ran.took_s for result in ran.results)
-        return Verified(found, ran.id, len(again), took, ran.confined, (*notes, *_outside(ran)))
+        return Verified(found, ran.id, len(again), took, ran.confined, (*notes, *_outside(ran)), ran.copied)
 
     def _words(self, criterion: Criterion, reference: str) -> list[rules.Evidence]:
         """What the requirements in words beside a machine check need; without such the reference is only a note."""
@@ -218,8 +218,10 @@ class EvidenceService:
         with self._places.open(settings.verify) as ground:
             place = CheckPlace(ground.root, ground.confined)
             modes = Modes(alone=True, record=True, packages=packages, home=ground.home)
-            results = []
+            results: list[CheckResult] = []
             for step in planned.steps:
+                if results:
+                    ground.again()
                 result = execute(
                     step,
                     place,
@@ -234,9 +236,9 @@ class EvidenceService:
                 if lacks is not None:
                     raise _needs(lacks, ground.confined)
                 results.append(result)
-        name = watch.run or new_run_id()
+        name, copied = watch.run or new_run_id(), bool(ground.home)
         judged = {one.id: one for one in criteria}
-        return CheckRun(name, planned, tuple(results), judged, ground.tree, ground.confined, ground.began_ns)
+        return CheckRun(name, planned, tuple(results), judged, ground.tree, ground.confined, ground.began_ns, copied)
 
     def _rests_on(self, criterion: Criterion, ran: CheckRun) -> str:
         """The list of files that the pass of a criterion rests on: what its own runs read, or what it declares."""

@@ -27,7 +27,10 @@ class Row(NamedTuple):
 
 
 class Verified(NamedTuple):
-    """All rows in ledger order; `run` is "" where nothing had to be run, `again` counts what was."""
+    """All rows in ledger order; `run` is "" where nothing had to be run, `again` counts what was.
+
+    `copied` is whether it ran in a fresh copy of the tree, not where the files lie.
+    """
 
     rows: tuple[Row, ...]
     run: str
@@ -35,6 +38,7 @@ class Verified(NamedTuple):
     took_s: float
     confined: str
     notes: tuple[str, ...]
+    copied: bool = False
 
     @property
     def holds(self) -> bool:

@@ -11,7 +11,16 @@ import os
 from tallystick import canonical
 from tallystick.errors import Refusal, Where
 from tallystick.journal.anchor import Anchors
-from tallystick.system.durable import create_once, make_folders, read_file, replace_file, spare, sweep, sync_folders
+from tallystick.system.durable import (
+    create_once,
+    hide_from_git,
+    make_folders,
+    read_file,
+    replace_file,
+    spare,
+    sweep,
+    sync_folders,
+)
 from tallystick.system.files import Files
 
 _KEY_BYTES = 32
@@ -67,6 +76,7 @@ class Home:
             return key
         try:
             make_folders(self._files, self.folder)
+            hide_from_git(self._files, self.folder)
             text = os.urandom(_KEY_BYTES).hex().encode() + b"\n"
             create_once(self._files, f"{self.folder}/key", text, beside=spare(self.folder))
         except Refusal as refusal:

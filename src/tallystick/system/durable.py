@@ -194,6 +194,14 @@ def create_once(files: Files, path: str, data: bytes, *, beside: str, mode: int 
     return made
 
 
+def hide_from_git(files: Files, folder: str) -> None:
+    """See to it that git ignores all of `folder`, should it lie in a work tree. Raises as `create_once`.
+
+    Else git would add a key with `git add --all`, and a recorded tree would hold it, and the trees before it.
+    """
+    create_once(files, f"{folder}/.gitignore", b"*\n", beside=spare(folder))
+
+
 def release(files: Files, fd: int) -> None:
     """Close a descriptor that was only read or has been synced: what closing it may complain of is nobody's loss."""
     try:

@@ -103,14 +103,17 @@ def home_folder(env: Mapping[str, str]) -> str:
     """
     state = env.get("XDG_STATE_HOME", "")
     if not os.path.isabs(state):  # the XDG rule: a relative path counts as unset
-        home = env.get("HOME", "") or _account_home()
+        home = user_home(env)
         if not os.path.isabs(home):
             raise Refusal("home.unwritable", "no home folder is known for this user", "set HOME or XDG_STATE_HOME")
         state = os.path.join(home, ".local", "state")
     return os.path.join(state, "tallystick")
 
 
-def _account_home() -> str:
+def user_home(env: Mapping[str, str]) -> str:
+    """The user's home: HOME, else what the password database says; "" where neither names one."""
+    if home := env.get("HOME", ""):
+        return home
     import pwd
 
     try:

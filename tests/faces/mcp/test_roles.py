@@ -36,7 +36,7 @@ def test_the_tools_have_their_arguments_and_none_is_a_role(shop: Shop) -> None:
 
 def test_every_tool_says_whether_it_only_reads(shop: Shop) -> None:
     with shop.connect() as client:
-        reading = {tool["name"] for tool in client.list_tools() if tool["annotations"]["readOnlyHint"]}
+        reading = {tool["name"] for tool in client.list_tools() if tool["annotations"].get("readOnlyHint")}
         destroying = [tool["name"] for tool in client.list_tools() if tool["annotations"].get("destructiveHint")]
     assert reading == {
         "list_failing", "get_feature", "compare_runs", "brief", "next_task", "find_outputs", "get_output",

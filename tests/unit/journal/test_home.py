@@ -13,7 +13,7 @@ from tallystick.errors import Refusal
 from tallystick.journal.home import Home
 from tests.simdisk import Fail, Fault, Faulty, SimDisk
 
-FOLDER, KEY_FILE = "/user/tallystick", "/user/tallystick/key"
+FOLDER, KEY_FILE, HIDDEN = "/user/tallystick", "/user/tallystick/key", "/user/tallystick/.gitignore"
 STORE, PLACE = "5" * 32, "/p/.git/tallystick"
 
 
@@ -36,7 +36,7 @@ def test_a_key_is_made_once_and_is_its_owners_alone() -> None:
     assert re.fullmatch(rb"[0-9a-f]{64}\n", made.content(KEY_FILE))
     assert made.process().stat(KEY_FILE).st_mode & 0o077 == 0
     assert made.process().stat(FOLDER).st_mode & 0o077 == 0
-    assert [path for path, data in made.tree(FOLDER).items() if data is not None] == [KEY_FILE]
+    assert [path for path, data in made.tree(FOLDER).items() if data is not None] == [HIDDEN, KEY_FILE]
 
 
 @pytest.mark.requirement("P1")

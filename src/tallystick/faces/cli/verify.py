@@ -7,6 +7,7 @@ from tallystick.evidence.service import Watch
 from tallystick.evidence.verified import Row, Verified
 from tallystick.faces.cli.call import Call
 from tallystick.faces.cli.terminal import Terminal, safe
+from tallystick.ids import typed
 from tallystick.wiring import evidence
 
 #: So many rows that hold, and so many reasons of one that does not, are shown; `--json` has all.
@@ -41,7 +42,8 @@ def lines(feature: str, found: Verified, terminal: Terminal) -> list[str]:
     """The screen: what was run, what held, what did not and why, what comes next."""
     held = [row for row in found.rows if row.holds]
     out = [row for row in found.rows if not row.holds]
-    where = f"   fresh copy of your tree, {found.confined}" if found.run else ""
+    place = "fresh copy of your tree" if found.copied else "in place"
+    where = f"   {place}, {found.confined}" if found.run else ""
     screen = [f"{feature}: {found.again} run, {len(found.rows) - found.again} looked at{where}", ""]
     ran = [row for row in held if row.verdict is not None]
     for row in ran[:_HOLDING]:
@@ -61,7 +63,11 @@ def lines(feature: str, found: Verified, terminal: Terminal) -> list[str]:
     rest = f" Not: {names}{' …' if len(out) > _HOLDING else ''}." if out else ""
     screen += ["", f"{len(held)} of {len(found.rows)} hold{took}.{rest}"]
     if out:
-        screen.append(f"Next     tallystick verify {feature}          once it is mended")
+        cited = next((row.criterion.id for row in out if row.verdict is None), None)
+        if cited is not None and all(row.verdict is None for row in out):
+            screen.append(f"Next     tallystick ledger pass {feature} {typed(cited)} --evidence PATH")
+        else:
+            screen.append(f"Next     tallystick verify {feature}          once it is mended")
     return screen
 
 
