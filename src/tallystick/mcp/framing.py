@@ -57,8 +57,8 @@ class LineReader:
         self._size += len(piece)
         self._buffer += piece
         if self._size > self._limit:
-            if not self._head:
-                self._head = bytes(self._buffer[:EDGE])
+            # The head grows until it is whole, however the bytes arrive: of a short limit it may come in pieces.
+            self._head = self._head + piece[: EDGE - len(self._head)] if self._head else bytes(self._buffer[:EDGE])
             del self._buffer[:-EDGE]
 
     def _cut(self) -> Line | Oversized:

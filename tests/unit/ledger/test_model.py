@@ -188,7 +188,7 @@ def test_a_digest_that_could_be_a_path_is_a_flaw(digest: Json) -> None:
 @pytest.mark.requirement("P12")
 def test_who_may_do_what() -> None:
     assert {act for act, roles in ACTS.items() if "shell" in roles} >= {"freeze", "add", "pass", "fail", "abandon"}
-    assert {act for act, roles in ACTS.items() if roles == {"user"}} == {"override", "accept"}
+    assert {act for act, roles in ACTS.items() if roles == {"user"}} == {"override", "accept", "trust"}
     assert "shell" not in ACTS["amend"]
     assert {act for act, roles in ACTS.items() if "implementer" in roles} <= {"check", "note", "output", "task"}
     for act in ACTS:

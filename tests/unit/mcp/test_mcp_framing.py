@@ -74,3 +74,11 @@ def test_an_endless_line_is_not_kept() -> None:
         tracemalloc.stop()
     assert peak < 200_000
     assert reader.feed(b"\n") == [Oversized(b"x" * EDGE, b"x" * EDGE, 20_000_000)]
+
+
+@pytest.mark.parametrize("cut", [1, 499, 500, 501, 502, 520])
+def test_the_edges_of_a_long_line_are_the_same_however_it_arrives(cut: int) -> None:
+    line = bytes(range(97, 123)) * 20 + b"\n"
+    whole = LineReader(500).feed(line)
+    reader = LineReader(500)
+    assert [*reader.feed(line[:cut]), *reader.feed(line[cut:])] == whole
