@@ -42,7 +42,7 @@ ACT = {
     "init", "demo", "ledger init", "ledger add", "ledger pass", "ledger fail", "ledger amend", "ledger override",
     "ledger accept", "check", "note", "output save", "manifest start", "manifest end", "manifest close", "board add",
     "board import", "board claim", "board done", "board block", "board unblock", "board remove", "import", "mcp",
-    "share", "abandon",
+    "share", "abandon", "verify",
 }  # fmt: skip
 
 TOOLS: dict[str, dict[str, str]] = {
@@ -151,7 +151,7 @@ def test_reading_an_unknown_repository_runs_nothing_of_it(poisoned: Poisoned, wi
 def test_running_its_checks_asks_for_trust_and_names_them(poisoned: Poisoned) -> None:
     clone, canaries = poisoned
     clone.done("init")
-    for words in (("check", FEATURE), ("ledger", "pass", FEATURE, "AC1")):
+    for words in (("check", FEATURE), ("verify", FEATURE), ("ledger", "pass", FEATURE, "AC1")):
         said = clone.tally(*words, "--json")
         assert said.status == 7, said
         told = [" ".join(one["argv"] or one["rights"]) for one in said.document["commands"]]
