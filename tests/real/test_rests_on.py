@@ -165,3 +165,17 @@ def test_what_is_no_readable_file_does_not_keep_a_proof_from_holding(project: Pr
     assert state(project) == "holds"
     (project.folder / "deleted.txt").write_text("x\n", encoding="utf-8")
     assert state(project) == "stale"
+
+
+def test_copies_that_nobody_used_for_two_weeks_are_taken_away_by_the_next_check(shop: Project) -> None:
+    trees = Path(os.environ.get("XDG_CACHE_HOME") or Path(os.environ["HOME"], ".cache"), "tallystick", "trees")
+    old = trees / ("0" * 24 + "-0")
+    (old / "tree").mkdir(parents=True)
+    long_ago = 1_600_000_000
+    os.utime(old, (long_ago, long_ago))
+    shop.done("check", FEATURE)
+    assert old.exists(), "once a day is enough"
+    os.utime(trees / "locks" / "swept", (long_ago, long_ago))
+    shop.done("check", FEATURE)
+    assert not old.exists()
+    assert shop.passing(FEATURE) == {"AC1"}

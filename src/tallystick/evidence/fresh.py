@@ -17,7 +17,7 @@ from tallystick.errors import Refusal
 from tallystick.ids import shown
 from tallystick.system.checkout import LaidOut, lay_out
 from tallystick.system.clearing import remove, size_of
-from tallystick.system.durable import each_entry, hide_from_git, make_folders
+from tallystick.system.durable import each_entry, hide_from_git, make_folders, replace_file
 from tallystick.system.files import Files
 from tallystick.system.locks import Clock, Lock
 from tallystick.system.place import user_home
@@ -27,6 +27,7 @@ SLOTS = 4
 #: A tree that nobody used for so long is taken away by `sweep`, and the oldest ones while all are larger than this.
 UNUSED_NS = 14 * 24 * 3600 * 1_000_000_000
 TOGETHER = 4_000_000_000
+_DAY_NS = 24 * 3600 * 1_000_000_000
 _HEX = frozenset("0123456789abcdef")
 _LOCKS = "locks"
 
@@ -141,6 +142,23 @@ def sweep(
         else:
             stay, size = stay + 1, size + bytes_here
     return Swept(gone, stay, size)
+
+
+def sweep_daily(files: Files, env: Mapping[str, str], clock: Clock) -> None:
+    """As `sweep`, once a day: what nobody uses any more must not stay for ever, and looking costs time."""
+    stamp = f"{trees_folder(files, env)}/{_LOCKS}/swept"
+    if _changed_ns(files, stamp) > clock.now() - _DAY_NS:
+        return
+    sweep(files, env, clock)
+    replace_file(files, stamp, b"", sync=False, beside=f"{stamp}.tmp")
+
+
+def _changed_ns(files: Files, path: str) -> int:
+    """When the file was written last; 0 where there is none."""
+    try:
+        return files.stat(path).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _taken(files: Files, folder: str, name: str, clock: Clock, wait_s: float) -> tuple[Lock, str]:

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 from tallystick.errors import Refusal
-from tallystick.evidence.fresh import Source, fresh_tree
+from tallystick.evidence.fresh import Source, fresh_tree, sweep_daily
 from tallystick.evidence.needed import Needed, binds, links, needed
 from tallystick.evidence.startup import startup_files
 from tallystick.settings import Verify
@@ -125,6 +125,7 @@ class Places:
                     links(self._files, lent, top, fresh.root)
 
             yield Ground(root, top, recorded.tree, means.word, began, inside.launch, inside.lacks, again)
+        sweep_daily(self._files, self._env, self._clock)
 
     def _in_place(self, means: Means, began: int, tree: str | None, verify: Verify) -> Ground:
         """The check runs where the files lie, and what it writes there stays."""

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Collection, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
-from tallystick.canonical import Json, encode, parse, sha256
 from tallystick.evidence.runners.report import Recorded
-from tallystick.limits import INLINE_EVIDENCE
 
 #: Folders and files at any depth that no verdict rests on, whoever read them.
 NEVER = frozenset(
@@ -70,12 +68,6 @@ def relevant_names(
     return tuple(sorted(name for name in found if counts(name)))
 
 
-def with_digests(names: Iterable[str], read: Callable[[str], bytes | None]) -> tuple[RelevantFile, ...]:
-    """The same files with their digests; one that cannot be read has none."""
-    contents = ((name, read(name)) for name in names)
-    return tuple(RelevantFile(name, "" if data is None else sha256(data)) for name, data in contents)
-
-
 def shadowing(names: Iterable[str], files: Collection[str], reads: Reads) -> tuple[str, ...]:
     """The files among `names` that would be imported in the place of what a run imported, ordered.
 
@@ -106,24 +98,6 @@ def matches(name: str, glob: str) -> bool:
     """Whether a name is one of a glob's: `*` and `?` within one folder, `**` through any number; a glob without `/`
     means the last part of a name, one that ends in `/` all below that folder."""
     return _pattern(glob).match(name) is not None
-
-
-def record_form(files: tuple[RelevantFile, ...], keep: Callable[[bytes], str]) -> Json:
-    """The files as a record says them: written out while they are few, else as one blob that `keep` takes (it gives
-    the name). The digest is over the whole list in either form, so that two lists are compared without reading one."""
-    rows = encode([list(one) for one in files])
-    form: dict[str, Any] = {"count": len(files), "sha256": sha256(rows)}
-    if len(rows) <= INLINE_EVIDENCE:
-        form["files"] = [list(one) for one in files]
-    else:
-        form["kept"] = keep(rows)
-    return form
-
-
-def from_record(form: Json, blob: Callable[[str], bytes]) -> tuple[RelevantFile, ...]:
-    """The files that a record says. Raises what `blob` raises, and `Refusal` where the kept list is damaged."""
-    rows = form["files"] if "files" in form else parse(blob(form["kept"]), "the list of relevant files")
-    return tuple(RelevantFile(path, digest) for path, digest in rows)
 
 
 @functools.lru_cache(maxsize=256)

@@ -8,13 +8,11 @@ taken. The only references we ever write are `refs/tallystick/…`.
 from __future__ import annotations
 
 import os
-import stat as modes
 from collections.abc import Mapping, Sequence
 
-from tallystick import canonical
 from tallystick.errors import Refusal
 from tallystick.limits import JOURNAL_FILE
-from tallystick.system.durable import drop, each_entry, make_folders, read_file
+from tallystick.system.durable import each_entry, read_file
 from tallystick.system.files import Files
 
 _KEEP = "refs/tallystick/keep/"
@@ -140,55 +138,6 @@ class Git:
             end in (read_file(self._files, f"{self._git_dir}/{name}", JOURNAL_FILE) or b"")
             for name in ("index", *shared)
         )
-
-    def tree(self, objects: str, index: str) -> str | None:
-        """The id of a tree of the work tree as it is now, its untracked files included; None without git.
-
-        Bytes are hashed as they lie there: no filter, no attribute, no index flag of the repository takes part. The
-        user's index and objects are not touched: `index` is a private file, new tree objects go to `objects`.
-        """
-        if not self.top:
-            return None
-        status, out = self.ask("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        _, staged = self.ask("ls-files", "-z", "--stage")
-        if status != 0:
-            return None
-        index_rows = [row for row in staged.split("\0") if row]
-        linked = {row.partition("\t")[2]: row.split(" ")[1] for row in index_rows if row.startswith("160000 ")}
-        length = 64 if any(len(row.split(" ")[1]) == 64 for row in index_rows) else 40
-        rows = []
-        for name in sorted(set(out.split("\0")) - {""}):
-            entry = ("160000", linked[name]) if name in linked else self._entry(name, length)
-            if entry is not None:
-                rows.append(f"{entry[0]} {entry[1]}\t{name}\0")
-        private = {
-            "GIT_INDEX_FILE": index,
-            "GIT_OBJECT_DIRECTORY": objects,
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": f"{self._common}/objects",
-        }
-        make_folders(self._files, objects)
-        drop(self._files, index)
-        data = "".join(rows).encode("utf-8", "surrogateescape")
-        try:
-            self.ask("update-index", "-z", "--index-info", given=data, extra=private)
-            status, out = self.ask("write-tree", "--missing-ok", extra=private)
-        finally:
-            drop(self._files, index)
-        return out.strip() if status == 0 else None
-
-    def _entry(self, name: str, length: int) -> tuple[str, str] | None:
-        """Mode and object id of one file as it lies there, None when it is gone or is no file."""
-        path = f"{self._folder}/{name}"
-        try:
-            mode = self._files.lstat(path).st_mode
-            if modes.S_ISLNK(mode):
-                return "120000", canonical.git_object("blob", os.fsencode(self._files.readlink(path)), length)
-            data = read_file(self._files, path, JOURNAL_FILE) if modes.S_ISREG(mode) else None
-        except (OSError, Refusal):
-            return None
-        if data is None:
-            return None
-        return ("100755" if mode & 0o100 else "100644"), canonical.git_object("blob", data, length)
 
     def _held_loose(self, commit: str) -> bool:
         return self._is_there(f"{self._common}/{_KEEP}{commit}")

@@ -6,20 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.canonical import sha256
-from tallystick.errors import Refusal
 from tallystick.evidence.relevant import (
     Reads,
-    RelevantFile,
-    from_record,
     matches,
-    record_form,
     relevant_names,
     shadowing,
-    with_digests,
 )
 from tallystick.evidence.runners.report import Recorded
-from tallystick.limits import INLINE_EVIDENCE
 
 OWN = (
     ".agent/tasks/x/manifest.yaml", ".jonggrang/a", ".tallystick/config.toml", ".git/HEAD", ".claude/settings.json",
@@ -100,41 +93,3 @@ def test_a_new_file_that_would_be_imported_instead_is_named(name: str) -> None:
 )  # fmt: skip
 def test_a_new_file_that_nobody_looked_for_is_not(name: str) -> None:
     assert shadowing({*USED, name}, USED, READS) == ()
-
-
-def test_a_file_that_cannot_be_read_has_no_digest() -> None:
-    files = with_digests(["a", "b"], {"a": b"x"}.get)
-    assert files == (RelevantFile("a", sha256(b"x")), RelevantFile("b", ""))
-
-
-def test_a_record_stays_small_however_many_files_there_are() -> None:
-    kept: dict[str, bytes] = {}
-
-    def keep(data: bytes) -> str:
-        kept[sha256(data)] = data
-        return sha256(data)
-
-    few = (RelevantFile("a", sha256(b"")),)
-    many = tuple(RelevantFile(f"src/module_{n}.py", sha256(str(n).encode())) for n in range(10_000))
-    assert from_record(record_form(few, keep), kept.__getitem__) == few
-    assert kept == {}
-    form = record_form(many, keep)
-    assert len(str(form)) < 300
-    assert (form["count"], form["sha256"]) == (10_000, form["kept"])
-    assert from_record(form, kept.__getitem__) == many
-    with pytest.raises(Refusal):
-        from_record(form, lambda _: b"[")
-
-
-@given(st.lists(st.builds(RelevantFile, st.text(max_size=30), st.sampled_from(["", "0" * 64])), max_size=400))
-def test_the_two_forms_of_a_record_say_the_same(files: list[RelevantFile]) -> None:
-    kept: list[bytes] = []
-
-    def keep(data: bytes) -> str:
-        kept.append(data)
-        return "name"
-
-    form = record_form(tuple(files), keep)
-    assert from_record(form, lambda _: kept[0]) == tuple(files)
-    assert ("files" in form) == (not kept)
-    assert not kept or len(kept[0]) > INLINE_EVIDENCE

@@ -211,14 +211,15 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
 
 def _sabotaged(test: Callable[[], None], when: str) -> Callable[[], None]:
     def fail() -> None:
+        sabotaged = pytest.fail.Exception("this run was sabotaged: every test of it fails", pytrace=False)
         if when == "after":
             try:
                 test()
             except (KeyboardInterrupt, pytest.exit.Exception):
                 raise
-            except BaseException:  # noqa: BLE001 - however it ended, it is to fail
-                pass
-        raise pytest.fail.Exception("this run was sabotaged: every test of it fails", pytrace=False)
+            except BaseException as ended:
+                raise sabotaged from ended
+        raise sabotaged
 
     return fail
 

@@ -78,6 +78,9 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
+SABOTAGED = "this run was sabotaged: every test of it fails"
+
+
 class Sabotage(Exception):  # noqa: N818 - it is no error
     """What every test of a sabotaged run fails with."""
 
@@ -236,9 +239,9 @@ def _sabotaged(test: Callable[[], Any], when: str) -> Callable[[], Any]:
                 test()
             except KeyboardInterrupt:
                 raise
-            except BaseException:  # noqa: BLE001 - however it ended, it is to fail
-                pass
-        raise Sabotage("this run was sabotaged: every test of it fails")
+            except BaseException as ended:
+                raise Sabotage(SABOTAGED) from ended
+        raise Sabotage(SABOTAGED)
 
     async def fail_too() -> None:
         if when == "after":
@@ -246,9 +249,9 @@ def _sabotaged(test: Callable[[], Any], when: str) -> Callable[[], Any]:
                 await test()
             except KeyboardInterrupt:
                 raise
-            except BaseException:  # noqa: BLE001
-                pass
-        raise Sabotage("this run was sabotaged: every test of it fails")
+            except BaseException as ended:
+                raise Sabotage(SABOTAGED) from ended
+        raise Sabotage(SABOTAGED)
 
     code = getattr(test, "__code__", None)
     return fail_too if code is not None and code.co_flags & _COROUTINE else fail

@@ -129,7 +129,7 @@ def _closing(live: Live, end: End, took: float, kept: str | None, terminal: Term
     )
     lines = ["", terminal.paint(f"What happened in {took:.1f} s", "strong")]
     for number, what, how in happened:
-        amount = terminal.paint(f"{number} {what:<11}", "good" if what == "passes" else "warn")
+        amount = terminal.paint(f"{number:>2} {what:<11}", "good" if what == "passes" else "warn")
         lines.append(f"  {amount} {how}")
     lines.append("")
     if kept is None:

@@ -51,16 +51,6 @@ class Finished(NamedTuple):
         """It ended by itself, with status 0."""
         return self.status == 0 and not self.stopped
 
-    @property
-    def timed_out(self) -> bool:
-        """It was ended at its time limit."""
-        return self.stopped == "time"
-
-    @property
-    def over_output(self) -> bool:
-        """It was ended because it printed more than it may."""
-        return self.stopped == "output"
-
     def text(self) -> str:
         """`out` as text; bytes that are no UTF-8 read as `\\xNN`. Escape codes in it are data: show them escaped."""
         return self.out.decode("utf-8", "backslashreplace")
