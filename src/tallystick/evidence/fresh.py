@@ -17,7 +17,7 @@ from tallystick.errors import Refusal
 from tallystick.ids import shown
 from tallystick.system.checkout import LaidOut, lay_out
 from tallystick.system.clearing import remove, size_of
-from tallystick.system.durable import each_entry, hide_from_git, make_folders, replace_file
+from tallystick.system.durable import each_entry, hide_from_git, make_folders, replace_file, spare
 from tallystick.system.files import Files
 from tallystick.system.locks import Clock, Lock
 from tallystick.system.place import user_home
@@ -43,15 +43,15 @@ class Source(NamedTuple):
 class Fresh(NamedTuple):
     """A fresh tree in use: `root` is its top, `tree` the id of what lies there.
 
-    `submodules` are empty folders in it; `pointers` are files that large-file storage has not filled. `again` lays it
-    out once more: what a check wrote or took away there is undone.
+    `submodules` are empty folders in it; `pointers` are files that large-file storage has not filled. `lay` lays this
+    or another tree out once more: what a check wrote or took away there is undone.
     """
 
     root: str
     tree: str
     submodules: tuple[str, ...]
     pointers: tuple[str, ...]
-    again: Callable[[], object]
+    lay: Callable[[str], object]
 
 
 class Swept(NamedTuple):
@@ -74,6 +74,14 @@ def trees_folder(files: Files, env: Mapping[str, str]) -> str:
             raise Refusal("home.unwritable", "no cache folder is known for this user", "set HOME or XDG_CACHE_HOME")
         cache = os.path.join(home, ".cache")
     return files.realpath(os.path.join(cache, "tallystick", "trees"))
+
+
+def installed_folder(files: Files, env: Mapping[str, str]) -> str:
+    """Where is remembered which installed files were compared; for all projects, since environments are shared.
+
+    Raises as `trees_folder` does.
+    """
+    return os.path.join(os.path.dirname(trees_folder(files, env)), "installed")
 
 
 @contextmanager
@@ -108,10 +116,10 @@ def fresh_tree(
         os.utime(slot)
         lenders = (f"{source.store}/objects", f"{source.common}/objects")
 
-        def lay() -> LaidOut:
-            return lay_out(files, slot, root, tree, lenders, env, exact=exact, anew=anew, lock=lock.descriptor)
+        def lay(other: str) -> LaidOut:
+            return lay_out(files, slot, root, other, lenders, env, exact=exact, anew=anew, lock=lock.descriptor)
 
-        laid = lay()
+        laid = lay(tree)
         yield Fresh(root, tree, laid.submodules, laid.pointers, lay)
     finally:
         lock.close()
@@ -150,7 +158,7 @@ def sweep_daily(files: Files, env: Mapping[str, str], clock: Clock) -> None:
     if _changed_ns(files, stamp) > clock.now() - _DAY_NS:
         return
     sweep(files, env, clock)
-    replace_file(files, stamp, b"", sync=False, beside=f"{stamp}.tmp")
+    replace_file(files, stamp, b"", sync=False, beside=spare(os.path.dirname(stamp)))  # no lock: two may come here
 
 
 def _changed_ns(files: Files, path: str) -> int:

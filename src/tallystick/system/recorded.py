@@ -4,6 +4,9 @@ again.
 Bytes are kept as they lie there: no filter, no attribute, no index flag of the repository takes part. Nothing of the
 user's is written: neither index nor objects nor references. What the repository's objects lack goes to a folder of
 ours, and is on the disk when this returns.
+
+Nobody is kept from writing meanwhile, and other agents of the project always do, into its journal. Then each file is in
+the tree as it was when it was read; what rests on the tree rests on these very bytes.
 """
 
 from __future__ import annotations
@@ -62,8 +65,7 @@ def record_tree(
     """Record the work tree of `git`, whose repository is `common`, in the folder `store`; None without a work tree.
 
     Unless `believe`, every file is read, also one that looks untouched. `now_ns` is the wall clock before the call.
-    Raises `Refusal`: "git.missing" when git cannot list or store it, "input.unreadable" when somebody writes meanwhile,
-    "disk.full" and its like.
+    Raises `Refusal`: "git.missing" when git cannot list or store it, "disk.full" and its like.
     """
     if not git.top:
         return None
@@ -73,20 +75,17 @@ def record_tree(
     cache = StatCache(files, f"{store}/cache/recorded/{place}", believe=believe)
     look = _Look(files, git.top, cache, length, now_ns)
     look.all(known, others)
-    data = "".join(f"{mode} {one}\t{name}\0" for name, (mode, one) in look.rows.items())
-    rows = data.encode("utf-8", "surrogateescape")
-    digest = canonical.sha256(rows)
-    tree = cache.tree_of(digest)
+    tree = cache.tree_of(canonical.sha256(look.listing()))
     wanted = {name for name, row in look.rows.items() if _is_ours(row, known.get(name))}
     wanted = {name for name in wanted if not _lies(files, store, look.rows[name][1])}
     stored = 0
     if wanted or tree is None or not _lies(files, store, tree):
-        with _private(files, common, store, length, env, now_ns) as private:
+        with own_git(files, common, store, length, env, now_ns) as private:
             stored = _store(private, look, wanted)
-            private.tell("update-index", "-z", "--index-info", given=rows)
+            private.tell("update-index", "-z", "--index-info", given=look.listing())
             # without the repository's objects: every tree is ours then, and no collection takes one away
             tree = private.tell("write-tree", "--missing-ok", lent=False).strip()
-    cache.keep(digest, tree)
+    cache.keep(canonical.sha256(look.listing()), tree)
     submodules = tuple(name for name, row in look.rows.items() if row[0] == SUBMODULE)
     lists = (tuple(look.nested), tuple(look.left_out), tuple(look.sparse))
     return Recorded(tree, submodules, *lists, look.read, stored)
@@ -133,29 +132,49 @@ class _Look:
             else:
                 self._one(name, known.get(name))
 
-    def bytes_of(self, name: str) -> bytes:
-        """What lies at a path, read again. Raises `Refusal` when it is not what was looked at."""
-        mode, object_id = self.rows[name]
+    def listing(self) -> bytes:
+        """The rows as `git update-index -z --index-info` takes them."""
+        data = "".join(f"{mode} {one}\t{name}\0" for name, (mode, one) in self.rows.items())
+        return data.encode("utf-8", "surrogateescape")
+
+    def again(self, name: str) -> bytes | None:
+        """What lies at a path of `rows` now, whose row is made that of these very bytes.
+
+        None, and no row any more, where there is nothing now that a tree holds, or nothing that can be read.
+        """
         path = self._path(name)
+        self._folders = {"": True}  # a link may stand in for a folder by now
+        mode, data = 0, None
         try:
-            data = self._link(path) if mode == LINK else self._content(path)
+            mode = self._files.lstat(path).st_mode if self._inside(os.path.dirname(name)) else 0
+            if modes.S_ISLNK(mode):
+                data = self._link(path)
+            elif modes.S_ISREG(mode):
+                data = self._content(path)
+        except (FileNotFoundError, NotADirectoryError):
+            mode = 0
         except (OSError, Refusal):
             data = None
-        if data is None or canonical.git_object("blob", data, self._length) != object_id:
-            reason = "was changed while the tree was recorded"
-            raise Refusal("input.unreadable", f"{path} {reason}", "repeat the command when nobody writes there")
+        if data is None or not _can_be_stored(name, modes.S_ISLNK(mode)):
+            del self.rows[name]
+            if mode and not modes.S_ISDIR(mode):
+                self.left_out.append(name)
+            return None
+        self.rows[name] = (_mode(mode), canonical.git_object("blob", data, self._length))
         return data
 
     def _one(self, name: str, known: Known | None) -> None:
-        path = self._path(name)
+        path, target = self._path(name), b""
         try:
             mode = self._files.lstat(path).st_mode if self._inside(os.path.dirname(name)) else 0
+            if modes.S_ISLNK(mode):
+                target = self._link(path)
         except OSError:
             mode = 0
         if not _can_be_stored(name, modes.S_ISLNK(mode)):
             self.left_out.append(name)
         elif modes.S_ISLNK(mode):
-            self.rows[name] = (LINK, canonical.git_object("blob", self._link(path), self._length))
+            self.rows[name] = (LINK, canonical.git_object("blob", target, self._length))
         elif modes.S_ISREG(mode):
             self._regular(name, path)
         elif known is not None and (known.skipped if not mode else modes.S_ISDIR(mode) and known.mode == SUBMODULE):
@@ -180,7 +199,7 @@ class _Look:
         except (OSError, Refusal):
             self.left_out.append(name)
             return
-        self.rows[name] = ("100755" if before.st_mode & 0o100 else "100644", object_id)
+        self.rows[name] = (_mode(before.st_mode), object_id)
 
     def _content(self, path: str) -> bytes:
         data = read_file(self._files, path, JOURNAL_FILE)
@@ -217,6 +236,11 @@ def _length(git: Git, known: Mapping[str, Known]) -> int:
     return 64 if git.ask("rev-parse", "--show-object-format")[1].strip() == "sha256" else 40
 
 
+def _mode(mode: int) -> str:
+    """The mode by which git holds a link or a regular file with that mode."""
+    return LINK if modes.S_ISLNK(mode) else "100755" if mode & 0o100 else "100644"
+
+
 def _can_be_stored(name: str, is_link: bool) -> bool:
     """Whether git holds a file of that name: none that is `.git` to some file system, no link as `.gitmodules`."""
     if ".git" not in (lowered := name.lower()):
@@ -240,7 +264,7 @@ def _lies(files: Files, store: str, object_id: str) -> bool:
 
 
 @contextmanager
-def _private(
+def own_git(
     files: Files, common: str, store: str, length: int, env: Mapping[str, str], now_ns: int
 ) -> Iterator[PrivateGit]:
     """Git of our own that writes into `store` and reads the repository's objects, with an index of its own."""
@@ -258,19 +282,29 @@ def _private(
 
 
 def _store(private: PrivateGit, look: _Look, names: set[str]) -> int:
-    """Store the bytes at these paths, as far as no object with them is there; how many were."""
+    """Store the bytes at these paths, as far as no object with them is there; how many were.
+
+    What is stored is what lies there now: the rows follow it where somebody wrote since the look.
+    """
     if not names:
         return 0
-    paths = {look.rows[name][1]: name for name in sorted(names)}
-    given = "".join(f"{one}\n" for one in paths).encode()
+    lacking = {look.rows[name][1] for name in names}
+    given = "".join(f"{one}\n" for one in sorted(lacking)).encode()
     answers = private.tell("cat-file", "--batch-check", given=given).splitlines()
-    lacking = [line.split(" ")[0] for line in answers if line.endswith(" missing")]
-    batch, waiting = [], 0
-    for number, object_id in enumerate(lacking, 1):
-        data = look.bytes_of(paths[object_id])
+    lacking -= {line.split(" ")[0] for line in answers if not line.endswith(" missing")}
+    batch, waiting, stored = [], 0, 0
+    for name in sorted(names):
+        if look.rows[name][1] not in lacking:  # another path had the same bytes
+            continue
+        data = look.again(name)
+        if data is None:
+            continue
+        lacking.discard(look.rows[name][1])
         batch.append(b"blob\ndata %d\n%b\n" % (len(data), data))
-        waiting += len(data)
-        if waiting > _BATCH or number == len(lacking):
+        waiting, stored = waiting + len(data), stored + 1
+        if waiting > _BATCH:
             private.tell("fast-import", "--quiet", given=b"".join(batch))
             batch, waiting = [], 0
-    return len(lacking)
+    if batch:
+        private.tell("fast-import", "--quiet", given=b"".join(batch))
+    return stored

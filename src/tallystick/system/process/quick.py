@@ -5,16 +5,24 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from tallystick.system.process.finished import Finished
 from tallystick.system.process.pump import Pump
 from tallystick.system.process.starting import kill_group, not_started
 
-if TYPE_CHECKING:
-    import subprocess
-
 _LOOK_S = 0.2  # how often we look whether the tool has ended while something it left behind holds its pipes
+
+
+class Child(Protocol):
+    """A tool that was started, as `subprocess.Popen` is one."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def returncode(self) -> int: ...
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
 
 
 def capture(
@@ -38,7 +46,7 @@ def capture(
     pump, out, err = Pump(), bytearray(), bytearray()
     child, fds = _started(argv, cwd, env, input, missing, pump, (out, err), held)
     try:
-        stopped = _collect(child, pump, fds, (out, err), started + timeout_s, limit)
+        stopped = collect(child, pump, fds, (out, err), started + timeout_s, limit)
     except BaseException:
         kill_group(child.pid)
         raise
@@ -66,7 +74,7 @@ def _started(
     pump: Pump,
     streams: tuple[bytearray, bytearray],
     held: Sequence[int],
-) -> tuple[subprocess.Popen[bytes], list[int]]:
+) -> tuple[Child, list[int]]:
     """The running tool and the descriptors its streams are read from; `pump` owns those."""
     import subprocess
 
@@ -102,24 +110,28 @@ def _started(
     return child, fds
 
 
-def _collect(
-    child: subprocess.Popen[bytes],
+def collect(
+    child: Child,
     pump: Pump,
     fds: list[int],
     streams: tuple[bytearray, bytearray],
     deadline: float,
     limit: int,
 ) -> str:
-    """Read until the tool has ended (one that it left behind may hold its pipes for ever) or a limit is reached."""
-    stopped = ""
-    while not stopped and any(map(pump.reads, fds)):
+    """Read all that the tool prints until it has ended, or until a limit is reached, which ends it; "" or which one.
+
+    Its pipes need not have come to their end by then: one that it left behind may hold them for ever.
+    """
+    stopped, ended = "", False
+    while not (stopped or ended) and any(map(pump.reads, fds)):
         left = deadline - time.monotonic()
-        if pump.turn(min(left, _LOOK_S)) == 0 and child.poll() is not None:
-            break
-        if left <= 0:
-            stopped = "time"
-        elif max(map(len, streams)) > limit:
+        ended = pump.turn(min(left, _LOOK_S)) == 0 and child.poll() is not None
+        if ended:
+            pump.drain()  # what it printed after the one look and before the other
+        if max(map(len, streams)) > limit:
             stopped = "output"
+        elif left <= 0:
+            stopped = "" if ended else "time"
     if not stopped and not _ended(child, deadline):
         stopped = "time"
     if stopped:
@@ -127,7 +139,7 @@ def _collect(
     return stopped
 
 
-def _ended(child: subprocess.Popen[bytes], deadline: float) -> bool:
+def _ended(child: Child, deadline: float) -> bool:
     """Whether the tool ends before `deadline` (on the monotonic clock); waits for it until then."""
     import subprocess
 
