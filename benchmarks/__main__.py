@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from benchmarks import changes, commands, crowd, marks, outputs, replay, server, tokens
+from benchmarks import changes, commands, crowd, marks, outputs, proof, replay, server, tokens
 from benchmarks.scene import ROOT, SLOWER, scene
 from benchmarks.table import Machine, Row, as_json, as_text, holds, say
 from benchmarks.timing import Sample, in_turn
@@ -28,6 +28,7 @@ PARTS: dict[str, Callable[[], list[Row]]] = {
     "replay": replay.rows,
     "changes": changes.rows,
     "outputs": outputs.rows,
+    "proof": proof.rows,
     "server": server.rows,
     "tokens": tokens.rows,
 }

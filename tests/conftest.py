@@ -8,6 +8,7 @@ proves it. The marker `needs` and the option `--no-skip` stand here too.
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -46,6 +47,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The test's own home: HOME and the XDG folders lie in it, git's user settings too. The old values come back."""
     place = tmp_path_factory.mktemp("home")
     (place / ".gitconfig").write_text(GIT_SETTINGS, encoding="utf-8")
+    compared, known = tmp_path_factory.getbasetemp() / "compared", place / ".cache" / "tallystick" / "installed"
+    if compared.is_dir():  # to compare this interpreter's files once for all tests is enough
+        shutil.copytree(compared, known)
     before = dict(os.environ)
     os.environ.clear()
     os.environ.update(
@@ -64,6 +68,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         PYTHONPATH=str(ROOT / "src"),
     )
     yield place
+    if known.is_dir() and not compared.is_dir():
+        shutil.copytree(known, compared)
     os.environ.clear()
     os.environ.update(before)
 

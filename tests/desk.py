@@ -11,7 +11,7 @@ import io
 import json
 import os
 import stat as modes
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from tallystick.faces.cli.main import carry_out
 from tallystick.faces.cli.terminal import Terminal
 from tallystick.ids import escaped
 from tallystick.journal.record import FORMAT, By
+from tallystick.system.confine.means import Means
 from tallystick.system.files import Files, OsFiles
 from tallystick.wiring import App, Machine, assemble
 from tests.simdisk import Tap
@@ -118,6 +119,7 @@ class Desk:
         self.home = self.base / "state" / "tallystick"
         self.clock = SetClock()
         self.commits = KnownCommits(COMMIT)
+        self.means: Callable[[], Means] | None = None
         self.folder.mkdir(parents=True)
         self.store = self.folder / ".tallystick" / "store"
         if git:
@@ -185,7 +187,8 @@ class Desk:
         self, files: Files | None = None, version: int = FORMAT, env: Mapping[str, str] | None = None
     ) -> Machine:
         """What a call stands on."""
-        return Machine(files or OsFiles(), self.clock, {**self.env(), **(env or {})}, self.commits, version)
+        env = {**self.env(), **(env or {})}
+        return Machine(files or OsFiles(), self.clock, env, self.commits, version, self.means)
 
     def run(
         self,

@@ -1,6 +1,7 @@
-"""Where the yard's programs come from: a launcher that needs nothing, and an environment for the development tools.
+"""Where the yard's programs come from: a launcher that needs nothing, an environment for the development tools, and
+environments for the small projects that tests are tried on.
 
-Both lie in `.dev`, which is ours alone: an environment that the developer made is never touched. The package itself
+All lie in `.dev`, which is ours alone: an environment that the developer made is never touched. The package itself
 is never installed, it is run from `src`. The environment is made without pip, because Debian's Python comes without
 the module that brings it; what fetches the tools is the first row of `WAYS` that this machine can go.
 """
@@ -20,7 +21,7 @@ from yard.console import ROOT, Stop, run_quietly, say
 
 HOME = ROOT / ".dev"
 PYTHON = HOME / "venv" / "bin" / "python"
-_STAMP = HOME / "venv" / "installed.json"
+_STAMP = "installed.json"
 
 
 def launcher(folder: Path = HOME) -> Path:
@@ -47,18 +48,27 @@ def tools(group: str) -> Path:
     Makes or completes it where needed; with everything there it costs one small file read. Raises `Stop`, naming what
     to install, where this machine has no way to fetch a package.
     """
+    return environment(PYTHON.parent.parent.name, group, _path_to_source)
+
+
+def environment(name: str, group: str, made: Callable[[Path], None] | None = None) -> Path:
+    """The Python of the environment `.dev/NAME`, as `tools`; `made` completes one that was made anew."""
+    folder = HOME / name
+    python = folder / "bin" / "python"
     wanted = _requirements(group)
     base = [sys.version, str(HOME)]
-    stamp = _stamped()
-    have = stamp["have"] if PYTHON.exists() and stamp["base"] == base else None
+    stamp = _stamped(folder)
+    have = stamp["have"] if python.exists() and stamp["base"] == base else None
     if have is not None and set(wanted) <= set(have):
-        return PYTHON
+        return python
     if have is None:
-        _make()
+        _make(folder)
+        if made is not None:
+            made(python)
     say(f"fetching {', '.join(requirement.split()[0] for requirement in wanted)} into .dev")
-    _fetch(wanted)
-    _STAMP.write_text(json.dumps({"base": base, "have": sorted({*wanted, *(have or [])})}))
-    return PYTHON
+    _fetch(python, wanted)
+    (folder / _STAMP).write_text(json.dumps({"base": base, "have": sorted({*wanted, *(have or [])})}))
+    return python
 
 
 def _requirements(group: str) -> list[str]:
@@ -69,54 +79,59 @@ def _requirements(group: str) -> list[str]:
     return sorted(found)
 
 
-def _stamped() -> dict[str, list[str]]:
+def _stamped(folder: Path) -> dict[str, list[str]]:
     try:
-        found: dict[str, list[str]] = json.loads(_STAMP.read_text())
+        found: dict[str, list[str]] = json.loads((folder / _STAMP).read_text())
     except (OSError, ValueError):
         return {"base": [], "have": []}
     return found
 
 
-def _make() -> None:
-    say("making an environment in .dev")
-    status, said = run_quietly([sys.executable, "-m", "venv", "--clear", "--without-pip", PYTHON.parent.parent])
+def _make(folder: Path) -> None:
+    say(f"making an environment in .dev/{folder.name}")
+    status, said = run_quietly([sys.executable, "-m", "venv", "--clear", "--without-pip", folder])
     if status != 0:
         raise Stop(f"no environment could be made: {_last_line(said)}. On Debian and Ubuntu: apt install python3-venv")
-    _, where = run_quietly([PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"])
+
+
+def _path_to_source(python: Path) -> None:
+    """The package itself is on the path of the tools, from `src`."""
+    _, where = run_quietly([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"])
     Path(where.strip(), "tallystick.pth").write_text(f"{ROOT / 'src'}\n")
 
 
 class Way(NamedTuple):
-    """One way to get packages into the environment: `there` says whether it exists, `install` is the command."""
+    """One way to get packages into the environment of a Python: `there` says whether it exists, `install` is the
+    beginning of the command."""
 
-    there: Callable[[], bool]
-    install: list[str | Path]
+    there: Callable[[Path], bool]
+    install: Callable[[Path], list[str | Path]]
 
 
-def _own_pip() -> bool:
+def _own_pip(python: Path) -> bool:
     if importlib.util.find_spec("ensurepip") is None:
         return False
-    return run_quietly([PYTHON, "-m", "ensurepip"])[0] == 0
+    return run_quietly([python, "-m", "ensurepip"])[0] == 0
 
 
-def _host_pip() -> bool:
+def _host_pip(_: Path) -> bool:
     return importlib.util.find_spec("pip") is not None
 
 
 WAYS = (
-    Way(_own_pip, [PYTHON, "-m", "pip", "install"]),
-    Way(_host_pip, [sys.executable, "-m", "pip", "--python", PYTHON, "install"]),
+    Way(_own_pip, lambda python: [python, "-m", "pip", "install"]),
+    Way(_host_pip, lambda python: [sys.executable, "-m", "pip", "--python", python, "install"]),
 )
 
 
-def _fetch(requirements: list[str]) -> None:
-    way = next((way for way in WAYS if way.there()), None)
+def _fetch(python: Path, requirements: list[str]) -> None:
+    way = next((way for way in WAYS if way.there(python)), None)
     if way is None:
         raise Stop(
             f"{sys.executable} has neither ensurepip nor pip, so the test tools cannot be fetched. "
             "On Debian and Ubuntu: apt install python3-venv"
         )
-    status, said = run_quietly([*way.install, "--quiet", "--disable-pip-version-check", *requirements])
+    status, said = run_quietly([*way.install(python), "--quiet", "--disable-pip-version-check", *requirements])
     if status != 0:
         raise Stop(f"the packages could not be fetched: {_last_line(said)}")
 

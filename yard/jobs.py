@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from yard import node
 from yard.console import ROOT, Stop, failed, run, say, skipped
-from yard.environment import launcher, tools
-from yard.groups import GROUPS, Group, reasons
+from yard.environment import environment, launcher, tools
+from yard.groups import GROUPS, PROOF, Group, reasons
 from yard.probes import SUPPORTED, missing, pythons
 from yard.requirements import current
 
@@ -51,6 +51,8 @@ def test(words: list[str]) -> int:
         if version not in pythons():
             say(f"Python {version} is not on this machine; what should run under it was not tried")
     _node_for([group for group in chosen if group.node and group.path in paths], strict)
+    for name in (name for group in chosen if group.path in paths for name in group.environments):
+        environment(name, name)
     requirements = current()
     say(f"{len(requirements.planned)} of {len(requirements.rows)} requirements are planned, in whole or in part")
     python = tools("test")
@@ -106,6 +108,13 @@ def types(words: list[str]) -> int:
     return run([python, "-m", "mypy", *(path for path in CODE if (ROOT / path).exists())])
 
 
+def proof(words: list[str]) -> int:
+    """Plays the honest tasks and the cheats, all or those named, and prints how many were proven and caught."""
+    for name in PROOF:
+        environment(name, name)
+    return run([tools("test"), "-m", "tests.proof", *words], {"PYTHONPATH": str(ROOT / "src")})
+
+
 def bench(words: list[str]) -> int:
     """The benchmarks: each figure a ratio within one run. What follows goes to `benchmarks`."""
     if not (ROOT / "benchmarks" / "__main__.py").exists():
@@ -151,6 +160,7 @@ JOBS = {
     "cover": Job("branch coverage of the core, with its gate", cover),
     "lint": Job("style and formatting: [--fix]", lint),
     "types": Job("strict types", types),
+    "proof": Job("honest tasks, each to be proven, and cheats, each to be caught: [NAME ...]", proof),
     "bench": Job("the benchmarks", bench),
     "docs": Job("the generated parts of the documents: [--write]", docs),
     "all": Job("lint, types, docs, try, test", everything),

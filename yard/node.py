@@ -1,4 +1,4 @@
-"""The packages for Node.js that tests and benchmarks run: clients of the protocol by its authors, a token counter.
+"""The packages for Node.js that tests and benchmarks run: clients of the protocol, a token counter, a test runner.
 
 `tests/faces/mcp/node/package.json` names them, with ranges; they lie in `.dev/node` and nowhere else. A program finds
 them when it runs with that folder as its working directory and is handed to Node.js as text.

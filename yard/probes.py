@@ -102,6 +102,13 @@ def _bubblewrap() -> str:
     return "" if works else "no namespaces can be made here"
 
 
+def _c_compiler() -> str:
+    import sysconfig
+
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    return _programs("cc") or ("" if header.exists() else f"there is no {header}")
+
+
 def _landlock() -> str:
     if sys.platform != "linux":
         return "Landlock is of Linux only"
@@ -131,6 +138,7 @@ PROBES: dict[str, Callable[[], str]] = {
     "loop mounts": _loop_mounts,
     "read-only mounts": _read_only_mounts,
     "strace": _strace,
+    "go": lambda: _programs("go"),
     "node": _node,
     "node packages": _node_packages,
     "official client": _official_client,
@@ -138,6 +146,7 @@ PROBES: dict[str, Callable[[], str]] = {
     "bubblewrap": _bubblewrap,
     "landlock": _landlock,
     "another user": _another_user,
+    "c compiler": _c_compiler,
 }
 
 

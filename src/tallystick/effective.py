@@ -12,9 +12,16 @@ from tallystick import canonical
 from tallystick.canonical import Json
 from tallystick.settings import Settings
 
+_NONE: Mapping[str, Json] = {}
+#: Bytes of canonical JSON that one part may have in a record.
+_PART = 4096
 
-def effective(settings: Settings, runner: Mapping[str, Json]) -> dict[str, Json]:
-    """What a check depends on beyond the tree; `runner` are the facts of the runner that was found or said."""
+
+def effective(settings: Settings, runner: Mapping[str, Json] = _NONE) -> dict[str, Json]:
+    """What a check depends on beyond the tree; `runner` are further facts of the runner that was found or said.
+
+    Without such facts it can be told from the settings alone: that is what is frozen, and bound in a pass.
+    """
     verify = settings.verify
     network = verify.network if isinstance(verify.network, str) else sorted(verify.network)
     return {
@@ -41,6 +48,12 @@ def digest(found: Mapping[str, Json]) -> str:
     return canonical.sha256(canonical.encode(found))
 
 
+def bounded(found: Mapping[str, Json]) -> dict[str, Json]:
+    """As they are frozen: a part that is longer than `_PART` stands there by its digest alone."""
+    told = {name: canonical.encode(part) for name, part in found.items()}
+    return {name: part if len(told[name]) <= _PART else canonical.sha256(told[name]) for name, part in found.items()}
+
+
 #: From the least to the most that is asked for.
 _ORDER: dict[str, tuple[Json, ...]] = {
     "checked": ("ran", "auto", "proven", "challenged"),
@@ -53,9 +66,14 @@ def weakened(frozen: Mapping[str, Json], now: Mapping[str, Json]) -> list[str]:
     """What of the effective settings asks for less than was frozen, in words: such a change is an amendment.
 
     A lower policy or threshold, more that counts as irrelevant, and the mode set to in-place. Whatever else differs
-    (`moved`) only makes passes run again. What the frozen ones do not say yet is not compared.
+    (`moved`) only makes passes run again. What the frozen ones do not say yet is not compared; thresholds that were too
+    long to be frozen whole (`bounded`) must be the same.
     """
     said = []
+    if type(frozen.get("thresholds")) is str:
+        if bounded(now).get("thresholds") != frozen["thresholds"]:
+            said.append("verify.irrelevant or verify.coverage is another")
+        frozen = {**frozen, "thresholds": {}}
     policy, held = now.get("policy", {}), frozen.get("policy", {})
     for name, order in _ORDER.items():
         before, after = held.get(name), policy.get(name)
@@ -74,6 +92,7 @@ def weakened(frozen: Mapping[str, Json], now: Mapping[str, Json]) -> list[str]:
 
 def moved(frozen: Mapping[str, Json], now: Mapping[str, Json]) -> list[str]:
     """The parts of the effective settings that differ at all; none of them: the digests are the same."""
+    frozen, now = bounded(frozen), bounded(now)
     return [name for name in now if frozen.get(name) != now[name]] + [name for name in frozen if name not in now]
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from tallystick import canonical
@@ -38,6 +38,7 @@ from tallystick.waits import lock_wait
 
 if TYPE_CHECKING:
     from tallystick.board.service import BoardService
+    from tallystick.evidence.proving import Prover
     from tallystick.evidence.resting import Resting
     from tallystick.evidence.service import EvidenceService
     from tallystick.evidence.trust import TrustTable
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from tallystick.handoff.output.service import OutputService
     from tallystick.imports.service import ImportService
     from tallystick.journal.sharing import Sharing
+    from tallystick.system.confine.means import Means
 
 
 #: Subjects that most features have nothing of; state is a table, empty at the beginning.
@@ -65,13 +67,17 @@ LATE = {
 
 
 class Machine(NamedTuple):
-    """What the app stands on; the tests put a simulated disk, a set clock or a higher format in their place."""
+    """What the app stands on; the tests put a simulated disk, a set clock or a higher format in their place.
+
+    `means` finds what shuts a check in; None is whatever works on this machine.
+    """
 
     files: Files
     clock: Clock
     env: Mapping[str, str]
     commits: Commits | None = None
     format: int = FORMAT
+    means: Callable[[], Means] | None = None
 
 
 class App(NamedTuple):
@@ -124,7 +130,16 @@ def assemble(machine: Machine, folder: str, by: By) -> App:
     views = Views(files, place.tree, store, clock, wait)
     due = Due(store.flush)
     recording = Recording(store, due, by)
-    ledger = LedgerService(recording, views, keeper, lambda: commits.commit("HEAD"), lambda: resting(app).look())
+    ledger = LedgerService(
+        recording,
+        views,
+        keeper,
+        lambda: commits.commit("HEAD"),
+        lambda: resting(app).look(),
+        lambda: prover(app).state() if place.common and machine.commits is None else None,
+        settings.checked,
+        settings,
+    )
     app = App(machine, place, home, store, git, views, due, recording, ledger, segments, settings)
     due.call([views.write, lambda feature: _hand_over(app, feature), lambda feature: _share(app, feature)])
     return app
@@ -205,36 +220,59 @@ def imports(app: App) -> ImportService:
         app.recording,
         app.views,
         lambda: commits.commit("HEAD"),
+        app.settings.effective,
     )
 
 
 def evidence(app: App) -> EvidenceService:
     """The service that runs checks; imported only by what runs one."""
-    from tallystick.evidence.fresh import Source
-    from tallystick.evidence.places import Places
     from tallystick.evidence.project import project_tree
     from tallystick.evidence.service import EvidenceService
 
     machine, place = app.machine, app.place
-    source = Source(place.tree, place.common, place.store)
-    places = Places(machine.files, app.git, source, app.home.folder, machine.env, machine.clock)
 
     def names() -> Sequence[str]:
         listed = app.git.names() if place.common else None
         return listed if listed is not None else project_tree(machine.files, place.tree).names
 
-    return EvidenceService(
+    return EvidenceService(place.tree, app.ledger, prover(app), resting(app), names)
+
+
+def prover(app: App) -> Prover:
+    """What runs the checks of this tree; imported only by what runs one, or freezes criteria."""
+    from tallystick.evidence.fresh import Source, installed_folder
+    from tallystick.evidence.places import Places
+    from tallystick.evidence.proving import Prover
+    from tallystick.system.trees import Trees
+
+    machine, place = app.machine, app.place
+    source = Source(place.tree, place.common, place.store)
+    means = _means(machine)
+    places = Places(machine.files, app.git, source, app.home.folder, machine.env, machine.clock, means)
+    trees = Trees(machine.files, place.common, place.store, machine.env, machine.clock) if place.common else None
+    return Prover(
         machine.files,
         place.tree,
         app.store.blobs,
-        app.ledger,
         machine.env,
         places,
-        resting(app),
-        names,
+        trees,
         app.settings.read,
         trust(app),
+        lambda: app.git.commit("HEAD"),
+        lambda: installed_folder(machine.files, machine.env),
     )
+
+
+def shut_in(app: App) -> bool:
+    """Whether checks are shut in here by something that holds all that is promised; tried once in a process."""
+    return _means(app.machine)().whole
+
+
+def _means(machine: Machine) -> Callable[[], Means]:
+    from tallystick.system.confine import available
+
+    return machine.means or available
 
 
 def trust(app: App) -> TrustTable:

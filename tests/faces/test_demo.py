@@ -15,21 +15,24 @@ from typing import Any, NamedTuple
 import pytest
 
 from tallystick.agents.scripted.player import Outcome, play
-from tallystick.agents.scripted.sample import FEATURE
+from tallystick.agents.scripted.sample import CRITERIA, FEATURE
 from tallystick.agents.scripted.script import Act, Ask, Edit, Expect, Scene
 from tallystick.agents.scripted.stage import ROOMS, build
 from tallystick.agents.scripted.story import NOTE
 from tallystick.audit import inspect
 from tallystick.errors import Refusal
+from tallystick.evidence.origin import needed
 from tallystick.handoff.notes import notes_of
 from tallystick.journal.record import By, Record
+from tallystick.ledger.model import Criterion, draft_of
 from tallystick.moment import SystemClock
+from tallystick.settings import Settings
 from tallystick.system.files import OsFiles
-from tallystick.wiring import App, assemble, this_machine
+from tallystick.wiring import App, assemble, this_machine, trust
 
 TALLYSTICK = [sys.executable, "-m", "tallystick"]
 SOURCE = Path(__file__).resolve().parents[2] / "src"
-CHECKED = {"AC1", "AC2", "AC3", "AC4", "AC5"}
+CHECKED = ("AC1", "AC2", "AC3", "AC4", "AC5")
 
 
 def _surroundings(**more: str) -> dict[str, str]:
@@ -86,7 +89,8 @@ def test_every_criterion_holds_by_the_verifiers_hand(kept: Kept) -> None:
     shown = kept.app().ledger.show(FEATURE)
     levels = {criterion.id: (state, criterion.level, criterion.passed_by) for criterion, state in shown.rows}
     assert levels == {
-        **dict.fromkeys(CHECKED, ("holds", "ran", "verifier")),
+        **dict.fromkeys(CHECKED[:4], ("holds", "proven", "verifier")),
+        "AC5": ("holds", "ran", "verifier"),
         "AC6": ("holds", "cited", "verifier"),
     }
 
@@ -97,6 +101,7 @@ def test_the_tests_were_seen_red_before_there_was_any_code(kept: Kept) -> None:
     for run in runs:
         verdicts |= run.data["verdicts"]
     assert verdicts == dict.fromkeys(CHECKED, "red")
+    assert [seen.data["criterion"] for seen in kept.records("red_seen")] == list(CHECKED[:4])
     frozen, first_code = kept.records("ledger_frozen")[0], kept.records("pass_refused")[0]
     assert frozen.n < min(run.n for run in runs) <= max(run.n for run in runs) < first_code.n
 
@@ -257,3 +262,14 @@ def test_a_story_that_does_not_come_true_breaks_off_by_name(scene: Scene, says: 
         play((scene,), stage, Silent())
     assert caught.value.code == "internal"
     assert says in caught.value.message
+
+
+@pytest.mark.requirement("P13")
+def test_where_nothing_shuts_checks_in_the_demo_trusts_its_own_sample_and_nothing_else(tmp_path: Path) -> None:
+    for room in ROOMS:
+        (tmp_path / room).mkdir()
+    stage = build(OsFiles(), SystemClock(), os.environ, str(tmp_path), str(tmp_path))
+    drafts = [draft_of(one) for one in CRITERIA]
+    asked = needed(Settings(), {"": [Criterion(*draft, draft.digest) for draft in drafts]}, confined=False)
+    table = trust(assemble(this_machine(stage.env), stage.project, By("shell")))
+    assert (table.missing(asked), [one.command.origin for one in table.entries()]) == ([], ["runner", "own"])

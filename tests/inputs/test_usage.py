@@ -49,7 +49,7 @@ def test_an_option_that_nobody_knows(desk: Desk, command: Command) -> None:
     assert desk.refused("--nosuch", *words).code == "usage"
 
 
-@pytest.mark.parametrize("command", [param for param in ANY if param.id not in ("check", "verify")])
+@pytest.mark.parametrize("command", [param for param in ANY if param.id not in ("check", "verify", "ledger red")])
 def test_a_word_too_many(desk: Desk, command: Command) -> None:
     error = desk.refused(*command.words, *NEEDED.get(command.name, ()), FEATURE, "one", "too many")
     assert error.code == "usage", error

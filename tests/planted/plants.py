@@ -100,9 +100,17 @@ PLANTS = (
         "P8",
         "a check that ran red passes its criterion",
         "evidence/service.py",
-        "        if not verdict.green:\n            raise self._red(feature, criterion, ran, verdict)\n",
+        "        if not proof.verdict.green:\n            raise self._red(feature, criterion, ran, proof.verdict)\n",
         "",
         ("tests/faces/mcp/test_checks.py::test_red_is_refused_with_the_ids_and_the_line_and_kept",),
+    ),
+    Plant(
+        "P9",
+        "a test that was softened after its red moves the lock by itself",
+        "evidence/standing.py",
+        '_HONEST = ("same", "formatted", "added")\n',
+        '_HONEST = ("same", "formatted", "added", "changed")\n',
+        ("tests/real/test_proven.py::test_a_softened_test_waits_for_a_person_and_is_made_red_again",),
     ),
     Plant(
         "P10",
@@ -200,5 +208,13 @@ PLANTS = (
         "    page = rows[:PAGE_ROWS]\n",
         "    page = rows\n",
         ("tests/property/test_pages.py::test_the_pages_an_agent_gets_are_bounded_and_together_whole",),
+    ),
+    Plant(
+        "P22",
+        "a check run by the superuser keeps his powers where it is shut in",
+        "system/confine/bubblewrap.py",
+        'ALWAYS = ("--die-with-parent", "--new-session", "--cap-drop", "ALL")\n',
+        'ALWAYS = ("--die-with-parent", "--new-session")\n',
+        ("tests/real/test_confinement.py::test_no_attack_gets_out",),
     ),
 )

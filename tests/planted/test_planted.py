@@ -11,7 +11,7 @@ from tests.planted.trial import copy, run, trial
 from yard.requirements import current, node_ids
 
 #: Promises of parts that are not built yet; a plant for each comes with its part.
-NOT_YET = {"P9", "P14", "P22"}
+NOT_YET = {"P14"}
 
 
 @pytest.fixture(scope="module")

@@ -40,9 +40,9 @@ READ: dict[str, tuple[str, ...]] = {
 #: Those that write or run something; a new command belongs to the one or the other.
 ACT = {
     "init", "demo", "ledger init", "ledger add", "ledger pass", "ledger fail", "ledger amend", "ledger override",
-    "ledger accept", "check", "note", "output save", "manifest start", "manifest end", "manifest close", "board add",
-    "board import", "board claim", "board done", "board block", "board unblock", "board remove", "import", "mcp",
-    "share", "abandon", "verify",
+    "ledger accept", "ledger red", "check", "note", "output save", "manifest start", "manifest end", "manifest close",
+    "board add", "board import", "board claim", "board done", "board block", "board unblock", "board remove", "import",
+    "mcp", "share", "abandon", "verify",
 }  # fmt: skip
 
 TOOLS: dict[str, dict[str, str]] = {

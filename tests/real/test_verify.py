@@ -127,10 +127,12 @@ def test_no_check_is_judged_by_what_another_left_in_the_copy(project: Project) -
     assert (project.folder / "keep.txt").exists()
 
 
-def test_a_tree_that_is_run_in_place_is_not_called_a_copy(shop: Project) -> None:
-    settings = shop.folder / ".tallystick" / "config.toml"
+def test_a_tree_that_is_run_in_place_is_not_called_a_copy(project: Project) -> None:
+    settings = project.folder / ".tallystick" / "config.toml"
+    settings.parent.mkdir()
     settings.write_text('[verify]\nmode = "in-place"\n', encoding="utf-8")
-    said = shop.done("verify")
+    project.done("ledger", "init", FEATURE, "-", given=b"- [ ] AC1 it runs\n      run: true\n")
+    said = project.done("verify")
     assert ("in place" in said.out, "copy" in said.out) == (True, False)
 
 

@@ -12,9 +12,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tallystick.effective import digest, effective, moved, weakened
+from tallystick.canonical import encode
+from tallystick.effective import bounded, digest, effective, moved, weakened
 from tallystick.errors import Refusal
 from tallystick.settings import FILE, KEYS, Settings, parse
+from tallystick.system.settings_file import USUAL
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
 EVERY_KEY = [f"{table}.{name}" if table else name for table, kinds in KEYS.items() for name in kinds]
@@ -245,3 +247,22 @@ def test_what_was_frozen_by_an_older_version_is_compared_as_far_as_it_goes() -> 
     now = effect(b'[verify]\nmode = "in-place"\n')
     assert weakened({}, now) == []
     assert weakened({"mode": "tree"}, now) == ["verify.mode was tree and is in-place"]
+
+
+@pytest.mark.requirement("F5.17")
+def test_what_is_frozen_of_long_settings_is_bounded_and_still_compared() -> None:
+    long = "[verify]\nirrelevant = [{}]\n"
+    frozen = bounded(effect(long.format(", ".join(f'"a{number}"' for number in range(2000))).encode()))
+    assert len(encode(frozen)) < 8192
+    same = effect(long.format(", ".join(f'"a{number}"' for number in range(2000))).encode())
+    more = effect(long.format(", ".join(f'"a{number}"' for number in range(2001))).encode())
+    assert (weakened(frozen, same), moved(frozen, same)) == ([], [])
+    assert weakened(frozen, more) == ["verify.irrelevant or verify.coverage is another"]
+    assert moved(frozen, more) == ["thresholds"]
+    lower = effect(b'[policy]\nfree_text = "claimed"\n')
+    assert "policy.free_text was cited and is claimed" in weakened(frozen, lower)
+
+
+@pytest.mark.requirement("F5.17")
+def test_the_digest_of_no_settings_is_the_one_that_is_written_down() -> None:
+    assert digest(effective(Settings())) == USUAL

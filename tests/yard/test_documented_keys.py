@@ -35,6 +35,8 @@ CRITERIA = """\
       run: true
 - [ ] AC3 a coupon works once
 - [ ] AC4 the mail shows VAT
+- [ ] AC5 a refund is booked
+      tests: test_refund.py::test_it
 """
 
 PLAN = '{"tasks": [{"id": "task-002", "title": "pay", "blocked_by": ["cart"]}]}'
@@ -55,6 +57,7 @@ FILES = {
     "criteria.md": CRITERIA,
     "more.md": "- [ ] AC9 one more\n",
     "report.txt": "passed\n",
+    "test_refund.py": "def test_it():\n    assert 0\n",
     "plan.md": PLAN,
     "foreign.md": FOREIGN,
 }
@@ -70,7 +73,8 @@ CALLS = (
     ("ledger", "amend", "AC3", "--text", "a coupon works once a day", "--reason", "agreed"),
     ("ledger", "override", "AC4", "--reason", "seen by hand"),
     ("trust", "--yes"),
-    ("check",),
+    ("check", "AC2"),
+    ("ledger", "red"),
     ("verify", "AC1"),
     ("note", "the coupons are seeded"),
     ("brief",),

@@ -90,7 +90,8 @@ PLACE_OF_CALL: dict[str, str | tuple[str, ...]] = {
 
 #: Files of ours that run inside a program of the project under test: they bring all they need and know nothing of us.
 GUESTS = {
-    f"tallystick.evidence.runners.{name}" for name in ("pytest_plugin", "recorder", "repoint", "unittest_reporter")
+    f"tallystick.evidence.runners.{name}"
+    for name in ("byte_code", "integrity", "pytest_plugin", "recorder", "repoint", "unittest_reporter")
 }
 
 #: Whoever runs git goes through here: no other module may write an argv that begins with it.

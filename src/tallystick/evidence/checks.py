@@ -10,27 +10,29 @@ fresh tree and for confinement.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from tallystick.errors import Refusal
 from tallystick.evidence.environment import check_environment
 from tallystick.evidence.runners import RUNNERS, Command, Runner, runner_for_command, runner_for_ids
-from tallystick.evidence.runners.base import REPORT_VARIABLE, Modes
+from tallystick.evidence.runners.base import MODES_FILE, REPORT_VARIABLE, Interpreter, Modes
 from tallystick.evidence.runners.carried import carried_files
 from tallystick.evidence.runners.python import find_interpreter
-from tallystick.evidence.runners.report import Report, read
+from tallystick.evidence.runners.report import Recorded, Report, read
 from tallystick.evidence.verdict import Ran, Verdict, judge, merge
 from tallystick.ledger.requirement import Requirement, Reserved, Run, Tests
 from tallystick.limits import MB
-from tallystick.settings import Verify
-from tallystick.system.process import Finished, Limits, capture, run
+from tallystick.settings import Settings, Verify
+from tallystick.system.process import PRINTED, Finished, Limits, run
 from tallystick.system.scratch import lay, scratch_folder
 
 #: The limits of a check unless the user's configuration says otherwise (formats 5).
 CHECK_LIMITS = Limits(
     wall_s=600, output=20 * MB, report=64 * MB, memory=4096 * MB, file=1024 * MB, keep=256 * 1024, grace_s=2.0
 )
+_USUAL = Settings()
 
 
 def limits_of(verify: Verify) -> Limits:
@@ -44,11 +46,12 @@ def limits_of(verify: Verify) -> Limits:
 
 
 class Step(NamedTuple):
-    """One run: `ids` by a runner, or the frozen command `argv`."""
+    """One run: `ids` by a runner, or the frozen command `argv`; `without` names the files that are set aside for it."""
 
     runner: str
     argv: tuple[str, ...]
     ids: tuple[str, ...]
+    without: tuple[str, ...] = ()
 
 
 class Part(NamedTuple):
@@ -68,10 +71,12 @@ class Plan(NamedTuple):
 
 
 class CheckPlace(NamedTuple):
-    """Where a check runs: the top folder of the tree, and how far it is shut in there."""
+    """Where a check runs: the top folder of the tree as the check sees it, how far it is shut in there, and where that
+    tree lies for us where it is another place (`copy`)."""
 
     root: str
     confined: str = "unsandboxed"
+    copy: str = ""
 
 
 class CheckResult(NamedTuple):
@@ -80,37 +85,49 @@ class CheckResult(NamedTuple):
     ran: Ran
     verdict: Verdict
 
+    def recorded(self, ids: tuple[str, ...]) -> Recorded | None:
+        """What these ids of the run read (none: all of it); None where nobody recorded it."""
+        whole = self.ran.report.recorded if self.ran.report is not None else None
+        return whole.of(ids) if whole is not None else None
+
 
 Launch = Callable[..., Finished]
+#: What tells one run from another: runner, command, files set aside; and the ids of one criterion in such a run.
+_Key = tuple[str, tuple[str, ...], tuple[str, ...]]
+_Share = tuple[_Key, tuple[str, ...]]
 
 
-def plan(requirements: Mapping[str, Sequence[Requirement]], found: Runner | None = None) -> Plan:
-    """The runs for criteria (by id, with their parsed requirements). Pure; `found` is the project's own runner."""
-    commands: dict[tuple[str, ...], None] = {}
-    ids: dict[str, dict[str, None]] = {}
-    wanted: dict[str, tuple[list[tuple[str, ...]], dict[str, list[str]]]] = {}
+def plan(
+    requirements: Mapping[str, Sequence[Requirement]],
+    found: Runner | None = None,
+    apart: Mapping[str, tuple[str, ...]] | None = None,
+) -> Plan:
+    """The runs for criteria (by id, with their parsed requirements). Pure; `found` is the project's own runner.
+
+    `apart` names by criterion the files that are set aside for it: only criteria with the same ones share a run.
+    """
+    steps: dict[_Key, dict[str, None]] = {}
+    wanted: dict[str, list[_Share]] = {}
     refused: dict[str, Refusal] = {}
     for criterion, entries in requirements.items():
+        without = (apart or {}).get(criterion, ())
         try:
-            own = _wanted(criterion, entries, found)
+            commands, ids = _wanted(criterion, entries, found)
         except Refusal as refusal:
             refused[criterion] = refusal
             continue
+        own: list[_Share] = [((runner, (), without), tuple(test_ids)) for runner, test_ids in ids.items()]
+        own += [((runner_for_command(argv).name, argv, without), ()) for argv in commands]
+        for key, test_ids in own:
+            steps.setdefault(key, {}).update(dict.fromkeys(test_ids))
         wanted[criterion] = own
-        commands.update(dict.fromkeys(own[0]))
-        for runner, test_ids in own[1].items():
-            ids.setdefault(runner, {}).update(dict.fromkeys(test_ids))
-    steps = [Step(runner, (), tuple(test_ids)) for runner, test_ids in ids.items()]
-    steps += [Step(runner_for_command(argv).name, argv, ()) for argv in commands]
-    place = {step.argv or step.runner: number for number, step in enumerate(steps)}
-    parts = {
-        criterion: (
-            *(Part(place[runner], tuple(test_ids)) for runner, test_ids in own_ids.items()),
-            *(Part(place[argv], ()) for argv in own_commands),
-        )
-        for criterion, (own_commands, own_ids) in wanted.items()
-    }
-    return Plan(tuple(steps), parts, refused)
+    ordered = sorted(steps, key=lambda key: bool(key[1]))  # ids first: they tell most
+    place = {key: number for number, key in enumerate(ordered)}
+    return Plan(
+        tuple(Step(key[0], key[1], tuple(steps[key]), key[2]) for key in ordered),
+        {name: tuple(Part(place[key], test_ids) for key, test_ids in own) for name, own in wanted.items()},
+        refused,
+    )
 
 
 def _wanted(
@@ -135,13 +152,14 @@ def execute(
     variables: Mapping[str, str],
     limits: Limits = CHECK_LIMITS,
     *,
+    settings: Settings = _USUAL,
     modes: Modes | None = None,
     launch: Launch = run,
     cancelled: Callable[[], bool] | None = None,
     on_output: Callable[[bytes], None] | None = None,
 ) -> CheckResult:
-    """Run `step` at `place` and judge it as a whole. `variables` are ours; few of them are let through. `modes` is what
-    the run is for beyond a plain check.
+    """Run `step` at `place` and judge it as a whole. `variables` are ours; few of them are let through. The `settings`
+    say which, and by which command ids are run; `modes` is what the run is for beyond a plain check.
 
     Raises `Refusal`: "check.no_runner" when there is no interpreter, no runner in it or no such program, and
     "interrupted" when `cancelled` (asked now and then) said so. A red check is no refusal.
@@ -149,29 +167,32 @@ def execute(
     runner = RUNNERS[step.runner]
     with scratch_folder(folders=("home", "tmp", "carried")) as folder:
         carried = f"{folder}/carried"
-        env = check_environment(variables, place.root, f"{folder}/home", f"{folder}/tmp")
-        command, python = _command(runner, step, place.root, carried, env)
+        env = check_environment(variables, place.root, f"{folder}/home", f"{folder}/tmp", settings.verify, place.copy)
+        start = _started(runner, step, place, carried, env["PATH"], settings.tests.command)
+        command = start.command
         for name, data in carried_files(runner, step.ids, modes).items():
-            lay(carried, name, data)
-        env.update(command.env)
+            lay(f"{folder}/tmp" if name == MODES_FILE else carried, name, data)
+        env.update(_beside(command.env, env))
+        if modes is not None and not modes.home:  # in place there may lie byte code that is not its source
+            env["PYTHONPYCACHEPREFIX"] = f"{folder}/tmp"
         finished = launch(
             command.argv,
             place.root,
             env,
-            limits,
-            report_as=REPORT_VARIABLE if runner.carried else "",
+            limits._replace(memory=0) if runner.reserves else limits,
+            report_as=REPORT_VARIABLE if runner.carried else PRINTED if runner.reads else "",
             cancelled=cancelled,
             on_output=on_output,
         )
         if finished.stopped == "cancelled":
             raise Refusal("interrupted", "the check was stopped because its call was cancelled", "call it again")
-        report = read(finished.report) if runner.carried else None
+        report = (runner.reads or read)(finished.report) if runner.carried or runner.reads else None
         if report is not None and not report.runner and not finished.stopped:
-            _look_for_module(runner, command, place.root, env)
+            _look_for_module(runner, command, finished)
     ran = Ran(
         runner=runner.name,
-        command=step.argv or (runner.name, *step.ids),
-        python=_python(report, python),
+        command=step.argv or (*start.by, *step.ids),
+        python=_python(report, start.found),
         report=report,
         status=finished.status,
         signal=finished.signal,
@@ -192,20 +213,57 @@ def verdict_of(plan: Plan, criterion: str, results: Sequence[CheckResult]) -> Ve
     return merge(judge(results[part.step].ran, part.ids) for part in plan.parts[criterion])
 
 
-def _command(runner: Runner, step: Step, root: str, carried: str, env: Mapping[str, str]) -> tuple[Command, str]:
-    """How the step is started, and in words which Python was chosen for it ("" for a command that names its own)."""
+class _Start(NamedTuple):
+    """How a step is started; in words which Python was chosen for it ("" for a command that names its own), and what
+    stands before the ids where one says what was run."""
+
+    command: Command
+    found: str
+    by: tuple[str, ...] = ()
+
+
+def _started(
+    runner: Runner, step: Step, place: CheckPlace, carried: str, path: str, project: tuple[str, ...]
+) -> _Start:
+    """`project` is the project's own command for its tests, () where it names none."""
     if not step.ids or runner.ids_command is None:
-        return runner.wrapped(step.argv, carried) or Command(step.argv, {}), ""
-    python = find_interpreter(root, env["PATH"])
-    return runner.ids_command(python, step.ids, root, carried), python.found
+        return _Start(runner.wrapped(step.argv, carried) or Command(step.argv, {}), "")
+    if project and runner.by_command is not None:
+        own = runner.by_command(project, step.ids, place.root, carried)
+        if own is not None:
+            return _Start(own, "tests.command", project)
+    program = program_at(place, runner, path)
+    return _Start(runner.ids_command(program, step.ids, place.root, carried), program.found, (runner.name,))
 
 
-def _look_for_module(runner: Runner, command: Command, root: str, env: Mapping[str, str]) -> None:
-    """Raise "check.no_runner" when the run failed because its Python has no such runner."""
-    if not runner.module or command.argv[1:3] != ("-m", runner.module):
-        return
-    question = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({runner.module!r}) is None)"
-    if not capture((command.argv[0], "-c", question), root, env, missing="check.no_runner").ok:
+def program_at(place: CheckPlace, runner: Runner, path: str) -> Interpreter:
+    """What starts the ids of a runner: as it lies in the copy first, for it may have been made there."""
+    find = runner.program or find_interpreter
+    made: Interpreter | None = None
+    if place.copy and place.copy != place.root:
+        try:
+            made = find(place.copy, path)
+        except Refusal:
+            made = None
+        if made is not None and made.path.startswith(f"{place.copy}/"):
+            return made._replace(path=place.root + made.path[len(place.copy) :])
+    try:
+        return find(place.root, path)
+    except Refusal:
+        if made is None:
+            raise
+        return made
+
+
+def _beside(ours: Mapping[str, str], env: Mapping[str, str]) -> dict[str, str]:
+    """The variables of a runner; where it needs a folder of modules, what the settings say of those comes behind."""
+    paths = [one.get("PYTHONPATH", "") for one in (ours, env)]
+    return {**ours, "PYTHONPATH": os.pathsep.join(paths)} if all(paths) else dict(ours)
+
+
+def _look_for_module(runner: Runner, command: Command, finished: Finished) -> None:
+    """Raise "check.no_runner" when the run ended because its Python has no such runner, as Python itself says."""
+    if runner.module and finished.status == 1 and f"No module named {runner.module}\n".encode() in finished.out:
         raise Refusal(
             "check.no_runner",
             f"{runner.name} is not installed for {command.argv[0]}",
@@ -217,6 +275,8 @@ def _python(report: Report | None, found: str) -> str:
     """Which Python ran the tests, as the report says it, and why that one."""
     if report is None or not report.runner:
         return found
+    if not report.python:
+        return " by ".join(filter(None, (f"{report.runner} {report.version}".strip(), found)))
     version = "" if report.runner == "unittest" else f", {report.runner} {report.version}"
     why = f" ({found})" if found else ""
     return f"Python {report.python}{version} at {report.executable}{why}"

@@ -6,20 +6,28 @@ import os
 from collections.abc import Mapping
 
 from tallystick.evidence.runners.python import OWN_FOLDER
+from tallystick.settings import Verify
 
-#: Names that are let through as they are (formats 5).
-LET_THROUGH = ("PATH", "LANG", "LC_ALL")
+#: What another variable brings along: with LANG alone a check could have another language than whoever started it.
+_TOGETHER = {"LANG": ("LC_ALL",)}
+_USUAL = Verify()
 
 
-def check_environment(variables: Mapping[str, str], root: str, home: str, temporary: str) -> dict[str, str]:
-    """The variables of a check in the tree `root`, out of ours: `LET_THROUGH`, and folders of its own.
+def check_environment(
+    variables: Mapping[str, str], root: str, home: str, temporary: str, verify: Verify = _USUAL, copy: str = ""
+) -> dict[str, str]:
+    """The variables of a check in the tree `root`: those of ours that `verify.env` names, what `verify.set` sets, and
+    folders of its own.
 
-    The programs of the project's own `.venv` come first on PATH, so that `run: pytest` means the project's. No Python
-    leaves byte code beside the sources.
+    The programs of the project's own `.venv` come first on PATH, so that `run: pytest` means the project's; it may lie
+    in the `copy` alone. No Python leaves byte code beside the sources.
     """
-    env = {name: variables[name] for name in LET_THROUGH if name in variables}
+    named = [other for name in verify.env for other in (name, *_TOGETHER.get(name, ()))]
+    env = {name: variables[name] for name in named if name in variables}
+    env.update(verify.set)
     path = env.get("PATH") or os.defpath
     own = os.path.join(root, OWN_FOLDER)
-    env["PATH"] = f"{own}{os.pathsep}{path}" if os.path.isdir(own) else path
+    there = any(os.path.isdir(os.path.join(place, OWN_FOLDER)) for place in (root, copy) if place)
+    env["PATH"] = f"{own}{os.pathsep}{path}" if there else path
     env.update(HOME=home, TMPDIR=temporary, PYTHONDONTWRITEBYTECODE="1")
     return env

@@ -7,10 +7,11 @@ strangers aside; no other file is ever taken away, since tests may lie beside so
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from fnmatch import fnmatchcase
-from typing import NamedTuple
+from fnmatch import translate
+from typing import NamedTuple, TypeVar, cast
 
 from tallystick.canonical import sha256
 from tallystick.evidence.doctests import doctest_digest
@@ -18,16 +19,21 @@ from tallystick.evidence.packages import import_roots
 from tallystick.evidence.runners.base import Tree
 from tallystick.evidence.sections import ABSENT, NODE_FILES, PYTEST_FILES, SECTIONS, section_digest
 from tallystick.evidence.selectors import base
+from tallystick.evidence.supports import supports
+from tallystick.evidence.test_files import files_of
 
 #: Why a lock does not hold.
 LOCK_CODES: dict[str, str] = {
     "lock.changed": "it is not what it was when the tests were red",
     "lock.symlink": "a symbolic link stands where a regular file was, or on the way to it",
 }
+#: What can be locked.
+KINDS = ("test", "doctest", "snapshot", "conftest", "package", "support", "config")
 TEST_FOLDERS = frozenset(("tests", "test", "__tests__", "testing"))
 _SNAPSHOT_FOLDERS = ("__snapshots__", "snapshots", "__image_snapshots__")
-_TEST_NAMES = ("test_*.py", "*_test.py", "*.test.[cm][jt]s", "*.test.[jt]s", "*.test.[jt]sx", "*.spec.[cm][jt]s",
-               "*.spec.[jt]s", "*.spec.[jt]sx")  # fmt: skip
+_TEST_NAMES = ("test_*.py", "*_test.py", "*_test.go", "*.test.[cm][jt]s", "*.test.[jt]s", "*.test.[jt]sx",
+               "*.spec.[cm][jt]s", "*.spec.[jt]s", "*.spec.[jt]sx")  # fmt: skip
+_TEST_NAME = re.compile("|".join(map(translate, _TEST_NAMES)))
 _MODULE_ENDINGS = ("py", "pyc", "so", "pyd")
 _START_FILES = ("sitecustomize", "usercustomize")
 #: Modules that the runner itself imports; with the standard library those that a file of the tree must not stand for.
@@ -36,26 +42,38 @@ _RUNNER_MODULES = frozenset(
         "_pytest", "pytest", "pluggy", "iniconfig", "packaging", "exceptiongroup", "tomli", "py", "attr", "attrs",
         "pygments", "colorama", "xdist", "execnet", "pytest_asyncio", "pytest_cov", "coverage", "anyio", "hypothesis",
         "pytest_timeout", "pytest_mock", "syrupy", "tallystick_pytest_plugin", "tallystick_recorder",
-        "tallystick_unittest_reporter",
+        "tallystick_unittest_reporter", "tallystick_attribution", "tallystick_import_graph", "tallystick_integrity",
     )
 )  # fmt: skip
 #: `test` is a package of Python itself that no run needs, and a usual name for a folder of tests.
 _SHADOWED = (sys.stdlib_module_names | _RUNNER_MODULES) - {"test"}
 
+T = TypeVar("T")
 
-class Files(NamedTuple):
+
+class State:
     """A state of the tree: `names` of its regular files and `links` that are symbolic ones, from the top with `/`.
 
-    `read` gives the bytes of a file, None where there is none.
+    `read` gives the bytes of a file, None where there is none. What is worked out of a state is kept with it.
     """
 
-    names: frozenset[str]
-    links: frozenset[str]
-    read: Callable[[str], bytes | None]
+    __slots__ = ("_known", "links", "names", "read")
+
+    def __init__(self, names: frozenset[str], links: frozenset[str], read: Callable[[str], bytes | None]) -> None:
+        self.names = names
+        self.links = links
+        self.read = read
+        self._known: dict[object, object] = {}
+
+    def once(self, key: object, make: Callable[[], T]) -> T:
+        """What `make` gives, asked once for each `key`."""
+        if key not in self._known:
+            self._known[key] = make()
+        return cast("T", self._known[key])
 
 
 class Lock(NamedTuple):
-    """One locked thing: `kind` is test, doctest, snapshot, conftest, package, support or config.
+    """One locked thing: `kind` is one of `KINDS`.
 
     `part` is the doctest's own name, "" for a whole file (of a config file its section is meant). `digest` is "" where
     there was nothing (a section that must not appear).
@@ -83,22 +101,27 @@ class LockChange(NamedTuple):
 
 
 class Stranger(NamedTuple):
-    """A file that the runner would take by itself: kind test, conftest, snapshot, package, config, start, plugin or
-    shadow."""
+    """A file that the runner would take by itself: kind test, conftest, snapshot, package, support, config, start,
+    plugin or shadow."""
 
     path: str
     kind: str
 
 
-def lock_set(ids: Iterable[str], files: Files, support: Iterable[str] = ()) -> LockSet:
+def lock_set(ids: Iterable[str], files: State, support: Iterable[str] = ()) -> LockSet:
     """The locks of the required `ids` (pytest's, unittest's dotted ones, selectors) in the state in which they are red.
 
-    `support` names the files that the red run read: those of them that lie in a folder of tests are locked too.
+    `support` names the files that the red run read: those of them that lie in a folder of tests are locked too, and
+    those there that the tests import or name and did not come to.
     """
     locks: dict[tuple[str, str], Lock] = {}
     tests: dict[str, None] = {}
     for test_id in ids:
         path, part = place_of(test_id, files)
+        for further in (files_of(test_id, files.names) or ())[1:]:
+            locks.setdefault((further, ""), _whole("test", further, files))
+        if not path:
+            continue
         tests[path] = None
         digest = doctest_digest(files.read(path) or b"", part) if part else None
         found = Lock("doctest", path, digest, part) if digest is not None else _whole("test", path, files)
@@ -106,8 +129,8 @@ def lock_set(ids: Iterable[str], files: Files, support: Iterable[str] = ()) -> L
     for path in tests:
         for lock in _around(path, files):
             locks.setdefault((lock.path, lock.part), lock)
-    for path in support:
-        if in_test_folder(path) and path in files.names:
+    for path in (*(one for one in support if in_test_folder(one)), *_supports(locks.values(), files)):
+        if path in files.names:
             locks.setdefault((path, ""), _whole("support", path, files))
     whole = {path for path, part in locks if not part}
     kept = (lock for lock in locks.values() if not (lock.part and lock.path in whole))
@@ -115,7 +138,7 @@ def lock_set(ids: Iterable[str], files: Files, support: Iterable[str] = ()) -> L
     return LockSet(ordered, tuple(sorted(stranger.path for stranger in _loadable(files, ordered))))
 
 
-def changed(lock: LockSet, files: Files) -> list[LockChange]:
+def changed(lock: LockSet, files: State) -> list[LockChange]:
     """What of `lock` does not hold in another state, in the order of its paths."""
     found: list[LockChange] = []
     for one in lock.locks:
@@ -131,18 +154,24 @@ def changed(lock: LockSet, files: Files) -> list[LockChange]:
     return found
 
 
-def strangers(lock: LockSet, files: Files) -> list[Stranger]:
+def strangers(lock: LockSet, files: State) -> list[Stranger]:
     """The files that the runner would load or collect by itself and that were not there at red, each once."""
     known = {*lock.known, *(one.path for one in lock.locks if one.digest)}
-    found = {one.path: one for one in _loadable(files, lock.locks) if one.path not in known}
+    tests = tuple(one[:2] for one in lock.locks)
+    every = files.once(("loadable", tests), lambda: tuple(_loadable(files, lock.locks)))
+    found = {one.path: one for one in every if one.path not in known}
     return [found[path] for path in sorted(found)]
 
 
-def place_of(test_id: str, files: Files) -> tuple[str, str]:
+def place_of(test_id: str, files: State) -> tuple[str, str]:
     """The file that holds `test_id`, and the name of the doctest when it is one in a source file ("" for any other).
 
-    A dotted id belongs to the longest module that is there; a file that is not there yet is named all the same.
+    A dotted id belongs to the longest module that is there; a file that is not there yet is named all the same. "" is
+    a test without a file of its own (`test_files.py`).
     """
+    others = files_of(test_id, files.names)
+    if others is not None:
+        return next(iter(others), ""), ""
     head, mark, rest = test_id.partition("::")
     if "/" not in head and not head.endswith((".py", ".md", ".rst", ".txt")):
         return _module_file(base(test_id) or test_id, files), ""
@@ -160,7 +189,7 @@ def in_test_folder(path: str) -> bool:
     return bool(TEST_FOLDERS.intersection(path.split("/")[:-1]))
 
 
-def _module_file(dotted: str, files: Files) -> str:
+def _module_file(dotted: str, files: State) -> str:
     parts = dotted.split(".")
     for end in range(len(parts), 0, -1):
         start = "/".join(parts[:end])
@@ -171,12 +200,12 @@ def _module_file(dotted: str, files: Files) -> str:
     return "/".join(parts[: max(last, 1)]) + ".py"
 
 
-def _whole(kind: str, path: str, files: Files) -> Lock:
+def _whole(kind: str, path: str, files: State) -> Lock:
     data = files.read(path) if path in files.names else None
     return Lock(kind, path, ABSENT if data is None else sha256(data))
 
 
-def _around(path: str, files: Files) -> Iterator[Lock]:
+def _around(path: str, files: State) -> Iterator[Lock]:
     """The locks that a test file brings along: conftests, package files, configuration, snapshots."""
     for folder in _folders(path):
         if f"{folder}conftest.py" in files.names:
@@ -195,6 +224,13 @@ def _around(path: str, files: Files) -> Iterator[Lock]:
             yield _whole("snapshot", name, files)
 
 
+def _supports(locks: Iterable[Lock], files: State) -> frozenset[str]:
+    """The files in folders of tests that locked test files and conftests import or name."""
+    tests = [lock.path for lock in locks if lock.kind in ("test", "conftest", "package", "support")]
+    candidates = files.once("in test folders", lambda: [path for path in files.names if in_test_folder(path)])
+    return supports(tests, candidates, files.read, _roots(files, tests), files.once)
+
+
 def _snapshot_places(path: str) -> tuple[str, ...]:
     """Where the snapshots of a test file lie: the folders that are called so, one of its own name, a file beside it."""
     folder, _, name = path.rpartition("/")
@@ -205,7 +241,7 @@ def _snapshot_places(path: str) -> tuple[str, ...]:
 
 
 def _has_test_name(name: str) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in _TEST_NAMES)
+    return _TEST_NAME.match(name) is not None
 
 
 def _difference(lock: Lock, data: bytes | None) -> str:
@@ -226,16 +262,19 @@ def _difference(lock: Lock, data: bytes | None) -> str:
     return "" if sha256(data) == lock.digest else "its content changed"
 
 
-def _loadable(files: Files, locks: Iterable[Lock]) -> Iterator[Stranger]:
+def _loadable(files: State, locks: Iterable[Lock]) -> Iterator[Stranger]:
     """All that a runner would take by itself in this state, and why."""
     locked = {lock.path for lock in locks if lock.kind not in ("doctest", "config", "snapshot")}
     tests = [lock.path for lock in locks if lock.kind in ("test", "doctest")]
     forms = {path.removesuffix(".py") for path in locked if path.endswith(".py")}
     snapshots = tuple(place for path in tests for place in _snapshot_places(path))
+    supported = _supports(locks, files)
     roots = _roots(files, tests)
     inits = {f"{folder}__init__.py" for path in tests for folder in _folders(path)}
     node = tuple(name for name in NODE_FILES if name not in SECTIONS)
-    for path in files.names | files.links:
+    plain = files.once("plain", lambda: frozenset(path for path in files.names if _is_plain(path)))
+    kept = [path for path in plain if path.startswith(snapshots)] if snapshots else []
+    for path in (*(files.names - plain), *files.links, *kept, *supported.intersection(plain)):
         name = path.rpartition("/")[2]
         if path not in locked and _form(path, files) in forms:
             yield Stranger(path, "shadow")
@@ -249,6 +288,8 @@ def _loadable(files: Files, locks: Iterable[Lock]) -> Iterator[Stranger]:
             yield Stranger(path, "config")
         elif path in inits and in_test_folder(path):
             yield Stranger(path, "package")
+        elif path in supported and path not in locked:
+            yield Stranger(path, "support")
         elif path.startswith(snapshots) and not path.endswith((".py", ".pyc")):
             yield Stranger(path, "snapshot")
         else:
@@ -257,7 +298,14 @@ def _loadable(files: Files, locks: Iterable[Lock]) -> Iterator[Stranger]:
                 yield Stranger(path, kind)
 
 
-def _form(path: str, files: Files) -> str:
+def _is_plain(path: str) -> bool:
+    """Whether a regular file is nothing that any runner loads, collects or reads as its configuration."""
+    name = path.rpartition("/")[2]
+    special = name.endswith(_MODULE_ENDINGS) or name == "entry_points.txt" or name in PYTEST_FILES or name in NODE_FILES
+    return not special and not _has_test_name(name)
+
+
+def _form(path: str, files: State) -> str:
     """The path of the module that a file makes, without any ending: a package, an extension and byte code come before
     a source of the same name, and may say that they are it."""
     folder, slash, name = path.rpartition("/")
@@ -269,7 +317,7 @@ def _form(path: str, files: Files) -> str:
     return folder if stem == "__init__" else f"{folder}{slash}{stem}"
 
 
-def _shadowing(path: str, roots: tuple[str, ...], files: Files) -> str:
+def _shadowing(path: str, roots: tuple[str, ...], files: State) -> str:
     """Why a file in an import root would be loaded unasked or in the place of something else; "" if it would not."""
     for root in roots:
         if not path.startswith(root):
@@ -287,10 +335,11 @@ def _shadowing(path: str, roots: tuple[str, ...], files: Files) -> str:
     return ""
 
 
-def _roots(files: Files, tests: Iterable[str]) -> tuple[str, ...]:
+def _roots(files: State, tests: Iterable[str]) -> tuple[str, ...]:
     """The folders that are on the path of a run: the project's, and for each test file the first one without an
     `__init__.py`, as pytest puts it there."""
-    roots = dict.fromkeys(import_roots(Tree(tuple(files.names), files.read)))
+    found = files.once("import roots", lambda: import_roots(Tree(tuple(files.names), files.read)))
+    roots = dict.fromkeys(found)
     for path in tests:
         for folder in reversed(list(_folders(path))):
             if f"{folder}__init__.py" not in files.names:
@@ -308,6 +357,6 @@ def _folders(path: str) -> Iterator[str]:
         at = path.find("/", at + 1)
 
 
-def _link_to(path: str, files: Files) -> str:
+def _link_to(path: str, files: State) -> str:
     """The symbolic link on the way to `path`, or it itself; "" if there is none."""
     return next((one for one in (*(f.rstrip("/") for f in _folders(path) if f), path) if one in files.links), "")

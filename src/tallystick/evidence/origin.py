@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tallystick import canonical
 from tallystick.canonical import Json
 from tallystick.errors import Refusal
-from tallystick.evidence.runners import runner_for_ids
+from tallystick.evidence.runners import project_runner, runner_for_ids
 from tallystick.ids import escaped, typed
 from tallystick.ledger.model import Criterion
 from tallystick.ledger.requirement import Run, Tests, parse
@@ -108,15 +108,18 @@ def of_settings(settings: Settings) -> Iterator[Command]:
 
 
 def of_requirements(entries: Iterable[str], settings: Settings, origin: str = "criterion") -> Iterator[Command]:
-    """The commands that a criterion's requirements would start. Test ids are data: their command is the runner's."""
+    """The commands that a criterion's requirements would start. Test ids are data: their command is the runner's,
+    or the project's own where that starts it."""
     for entry in entries:
         try:
             asked = parse(entry)
             if isinstance(asked, Run):
                 yield Command(origin, asked.argv)
-            elif isinstance(asked, Tests) and not settings.tests.command:
-                for runner in runner_for_ids(asked.ids, None):
-                    yield Command("runner", (runner,))
+            elif isinstance(asked, Tests):
+                own = project_runner(settings.tests.command) if settings.tests.command else None
+                for runner in runner_for_ids(asked.ids, own):
+                    if own is None or runner != own.name:
+                        yield Command("runner", (runner,))
         except Refusal:
             continue  # an entry that nobody can run
 

@@ -38,8 +38,9 @@ Launch = Callable[..., Finished]
 class Ground(NamedTuple):
     """A place that is ready: `root` is where the program sees its tree, `home` the work tree whose copy that is ("" in
     place), `tree` the id of the recorded state, `confined` by which means, `began_ns` the wall clock before it was
-    recorded, `launch` starts a program there, `lacks` says what the last one lacked only because it is shut in, `again`
-    undoes what the last one did to the copy: no check is judged by what another left.
+    recorded, `launch` starts a program there, `lacks` says what the last one lacked only because it is shut in. `lay`
+    makes the copy this or another tree: what the last program did to it is undone, so no check is judged by what
+    another left. `copy` is where it lies, for us ("" in place).
     """
 
     root: str
@@ -49,7 +50,8 @@ class Ground(NamedTuple):
     began_ns: int
     launch: Launch
     lacks: Callable[[], str | None] = lambda: None
-    again: Callable[[], None] = lambda: None
+    lay: Callable[[str], None] = lambda _: None
+    copy: str = ""
 
 
 class Shut(NamedTuple):
@@ -80,6 +82,11 @@ class Places:
         self._env = env
         self._clock = clock
         self._means = means
+
+    @property
+    def whole(self) -> bool:
+        """Whether a check is shut in here by something that holds all that is promised."""
+        return self._means().whole
 
     @contextmanager
     def open(self, verify: Verify, *, believe: bool = True) -> Iterator[Ground]:
@@ -119,12 +126,13 @@ class Places:
             inside = _Inside(means, rules, self._shut(lent), carried, self._allowed(verify))
             root = top if means.mounts else fresh.root
 
-            def again() -> None:
-                fresh.again()
+            def lay(tree: str) -> None:
+                fresh.lay(tree)
                 if not means.mounts:
                     links(self._files, lent, top, fresh.root)
 
-            yield Ground(root, top, recorded.tree, means.word, began, inside.launch, inside.lacks, again)
+            tree = recorded.tree
+            yield Ground(root, top, tree, means.word, began, inside.launch, inside.lacks, lay, fresh.root)
         sweep_daily(self._files, self._env, self._clock)
 
     def _in_place(self, means: Means, began: int, tree: str | None, verify: Verify) -> Ground:
@@ -177,7 +185,7 @@ class _Inside:
         if not self._means.confines:
             return run(argv, self._rules.tree, env, limits, **options)
         self._path = env["PATH"]
-        _found(argv[0], self._path)
+        _found(argv[0], self._path, self._rules)
         self._rules = self._rules._replace(
             home=env["HOME"],
             writable=(env["TMPDIR"], *self._allowed),
@@ -226,9 +234,16 @@ def _programs(path: str, program: str) -> tuple[str, ...]:
     return tuple(one for one in found if os.path.isdir(one) and one.strip("/"))
 
 
-def _found(program: str, path: str) -> None:
-    """Raise "check.no_runner" where there is no such program: what shuts it in would only say so in its own words."""
+def _found(program: str, path: str, rules: Rules) -> None:
+    """Raise "check.no_runner" where there is no such program: what shuts it in would only say so in its own words.
+
+    In the tree it may lie in the copy alone, which is seen at `mount_at`.
+    """
     folders = [""] if "/" in program else path.split(os.pathsep)
-    if not any(os.access(os.path.join(folder, program), os.X_OK) for folder in folders):
+    places = [os.path.join(folder, program) for folder in folders]
+    if rules.mount_at:
+        inside = f"{rules.mount_at}/"
+        places += [f"{rules.tree}/{one[len(inside) :]}" for one in places if one.startswith(inside)]
+    if not any(os.access(place, os.X_OK) for place in places):
         says = f"there is no program {program} on PATH"
         raise Refusal("check.no_runner", says, "install it, or name it by its path")

@@ -50,6 +50,7 @@ class _List(NamedTuple):
     files: tuple[RelevantFile, ...]
     reads: Reads
     environment: tuple[Outer, ...]
+    beside: frozenset[str]  # what lay beside them under such a name already, and was not loaded by these tests
 
 
 class Resting:
@@ -94,7 +95,8 @@ class Resting:
         outer = [
             [_written(one.path), one.digest, _written(one.label)] for one in self._outer(recorded, bound, began_ns)
         ]
-        data = canonical.encode({"files": rows, "environment": outer, **told})
+        beside = [_written(name) for name in self._shadowing(found, Reads(frozenset(looked), tuple(sorted(roots))))]
+        data = canonical.encode({"files": rows, "environment": outer, "beside": beside, **told})
         return f"{LIST}{self._blobs.keep(data)}"
 
     def changed(self, digest: str) -> str | None:
@@ -106,16 +108,20 @@ class Resting:
         found = self._lists[digest]
         if found is None:
             return "the list of what it rests on"
-        files, reads, environment = found
+        files, reads, environment, beside = found
         for file in files:
             if not file.digest or self._digest(file.path, None) != file.digest:
                 return file.path
         for outer in environment:
             if not outer.digest or self._digest(outer.path, None) != outer.digest:
                 return f"{outer.label} {_ENVIRONMENT}"
-        modules = {file.path for file in files if file.path.endswith(".py")}
-        folders = sorted({*reads.roots, *(os.path.dirname(name) for name in modules)})
-        return next(iter(shadowing(self._lying(folders), {file.path for file in files}, reads)), None)
+        new = self._shadowing({file.path for file in files}, reads)
+        return next((name for name in new if name not in beside), None)
+
+    def _shadowing(self, files: Collection[str], reads: Reads) -> tuple[str, ...]:
+        """What lies in the way of a module among `files`, by its name."""
+        folders = sorted({*reads.roots, *(os.path.dirname(name) for name in files if name.endswith(".py"))})
+        return shadowing(self._lying(folders), files, reads)
 
     def files(self, digest: str) -> tuple[str, ...]:
         """The names of the files in a list, ordered; () where the list is not here."""
@@ -165,7 +171,8 @@ class Resting:
             Outer(_name(path), content, _name(label)) for path, content, label in value.get("environment", ())
         )
         reads = Reads(frozenset(map(_name, value["names"])), tuple(map(_name, value["roots"])))
-        return _List(files, reads, environment)
+        beside = frozenset(map(_name, value.get("beside", ())))
+        return _List(files, reads, environment, beside)
 
     def _digest(self, name: str, began_ns: int | None) -> str:
         """The digest of a file's bytes as they lie there, else what stands for them; "" where nobody can say."""

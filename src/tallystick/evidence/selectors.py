@@ -9,7 +9,7 @@ from __future__ import annotations
 
 ALL_IN = "::*"
 ALL_SETS = "[*]"
-_BORDERS = ("::", "/", ".")
+_BORDERS = ("::", "/", ".", " > ")
 _EVERYTHING = ("", ".")  # what pytest calls the project itself
 
 
@@ -22,13 +22,13 @@ def base(selector: str) -> str | None:
 
 
 def covers(selector: str, test_id: str) -> bool:
-    """Whether `selector` is this id or stands for it. `a::*` covers ids below it, `a.b::*` dotted ones too."""
+    """Whether `selector` is this id or stands for it. `a::*` covers ids below it, in every runner's form."""
     start = base(selector)
     if start is None:
         return selector == test_id
     if selector.endswith(ALL_SETS):
         return test_id.startswith(start + "[") and test_id.endswith("]")
-    return test_id.startswith((start + "::", start + "."))
+    return test_id.startswith((start + "::", start + ".", start + " > "))
 
 
 def in_scope(scope: str, wanted: str) -> bool:
@@ -36,4 +36,6 @@ def in_scope(scope: str, wanted: str) -> bool:
     start = base(wanted) or wanted
     if scope in (start, *_EVERYTHING):
         return True
-    return start.startswith(tuple(scope + border for border in _BORDERS)) or (start != wanted and covers(wanted, scope))
+    # a package of Go (`./cart`) is no part of the one in the folder above
+    borders = ("::",) if scope.startswith("./") else _BORDERS
+    return start.startswith(tuple(scope + border for border in borders)) or (start != wanted and covers(wanted, scope))

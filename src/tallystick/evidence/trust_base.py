@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
+from tallystick.effective import digest, effective
 from tallystick.errors import Refusal
 from tallystick.evidence.origin import Command, of_requirements, of_settings
 from tallystick.ids import is_feature_id, shown
@@ -30,10 +31,11 @@ class Objects(Protocol):
 
 
 class Base(NamedTuple):
-    """A commit, and the digests of the commands it held."""
+    """A commit, the digests of the commands it held, and that of its effective settings."""
 
     commit: str
     digests: frozenset[str]
+    settings: str = ""
 
     def new(self, commands: Iterable[Command]) -> list[Command]:
         """Those of `commands` that the commit did not hold."""
@@ -67,7 +69,7 @@ def trust_base(git: Objects, ref: str) -> Base:
             for entries in _checks(path, data):
                 held += of_requirements(entries, settings)
                 held += of_requirements(entries, Settings())
-    return Base(commit, frozenset(command.digest for command in held))
+    return Base(commit, frozenset(command.digest for command in held), digest(effective(settings)))
 
 
 def _listed(git: Objects, commit: str) -> list[_File]:

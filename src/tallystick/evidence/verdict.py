@@ -24,12 +24,16 @@ _RED = ("failed", "error", "unfinished")
 
 
 class Reason(NamedTuple):
-    """Why a check is not green: a stable code, a sentence, a place in the project where one is known."""
+    """Why a check is not green: a stable code, a sentence, a place in the project where one is known.
+
+    `next` is the one command that helps, where there is one.
+    """
 
     code: str
     says: str
     file: str = ""
     line: int | None = None
+    next: str = ""
 
 
 class RedTest(NamedTuple):
@@ -109,6 +113,12 @@ def judge(ran: Ran, ids: tuple[str, ...]) -> Verdict:
     if not reasons and not _explained(report):
         reasons += _exit(ran, "every test asked for passed, but the run")
     return _verdict(reasons, red, missing, passed, report.seen)
+
+
+def against(reasons: Iterable[Reason], verdict: Verdict | None = None) -> Verdict:
+    """A verdict that is red for these reasons, whatever else was seen; `verdict` where it was run at all."""
+    before = verdict or Verdict("red", (), (), (), (), 0)
+    return before._replace(run="red", reasons=(*reasons, *before.reasons))
 
 
 def merge(verdicts: Iterable[Verdict]) -> Verdict:

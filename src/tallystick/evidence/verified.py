@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tallystick.errors import BROKEN, DONE, NOT_DONE, Refusal, exit_status
+from tallystick.evidence.stack import Proof
 from tallystick.evidence.verdict import Reason, Verdict
-from tallystick.ledger.model import Criterion
+from tallystick.ledger.model import LEVELS, Criterion, least_level
 
 
 class Row(NamedTuple):
@@ -23,7 +24,8 @@ class Row(NamedTuple):
         """What it adds to the exit status: a red re-run weighs more than what nobody could run."""
         if self.holds:
             return DONE
-        return BROKEN if self.verdict is not None and not self.verdict.green else NOT_DONE
+        broken = self.verdict is not None and not self.verdict.green
+        return BROKEN if broken or any(reason.code == "check.flaky" for reason in self.reasons) else NOT_DONE
 
 
 class Verified(NamedTuple):
@@ -60,16 +62,27 @@ _WORDS = {
 }
 
 
-def verified(criterion: Criterion, state: str, verdict: Verdict | None, refused: Refusal | None = None) -> Row:
-    """The row of a criterion that was in `state`; without a `verdict` it was not run."""
-    if verdict is not None:
+def verified(
+    criterion: Criterion, state: str, proof: Proof | None, refused: Refusal | None, flaky: bool, checked: str = "auto"
+) -> Row:
+    """The row of a criterion that was in `state`; without a `proof` it was not run. `checked` is the policy."""
+    if proof is not None:
         from tallystick.ledger.rules import references_wanted
 
-        words = verdict.green and state != "holds" and bool(references_wanted(criterion))
-        if words:
+        verdict = proof.verdict
+        if not verdict.green:
+            return Row(criterion, False, "claimed", verdict, tuple(verdict.reasons))
+        if state != "holds" and references_wanted(criterion):
             says = "its check is green; what it asks for in words must be cited: tallystick ledger pass"
             return Row(criterion, False, "claimed", verdict, (Reason("evidence.missing", says),))
-        return Row(criterion, verdict.green, "ran" if verdict.green else "claimed", verdict, tuple(verdict.reasons))
+        if flaky:
+            says = "it is green one time and red another, with nothing changed in between"
+            return Row(criterion, False, proof.level, verdict, (Reason("check.flaky", says),))
+        least = least_level(criterion._replace(red=criterion.red or proof.red), checked)
+        if LEVELS.index(proof.level) < LEVELS.index(least):
+            low = Reason("level.low", f"it is {proof.level}, and {least} is asked for")
+            return Row(criterion, False, proof.level, verdict, (low, *proof.short))
+        return Row(criterion, True, proof.level, verdict, proof.short)
     if refused is not None:
         return Row(criterion, False, "claimed", None, (Reason(refused.code, refused.message),))
     if state == "holds":

@@ -7,9 +7,10 @@ nothing of it is changed. What was recorded before is not recorded again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from tallystick.canonical import Json
 from tallystick.errors import Refusal
 from tallystick.ids import folded, shown
 from tallystick.imports.found import Found, Row, invalid
@@ -65,11 +66,13 @@ def take(ledger: Ledger, sources: Sequence[Found]) -> Taking:
     return intake.taking()
 
 
-def events(ledger: Ledger, taking: Taking, commit: str | None) -> list[Event]:
-    """The records of a taking: the freeze or the later criteria, then the claims."""
+def events(ledger: Ledger, taking: Taking, commit: str | None, settings: Mapping[str, Json]) -> list[Event]:
+    """The records of a taking: the freeze (with the effective settings) or the later criteria, then the claims."""
     made: list[Event] = []
-    if taking.drafts:
-        made += rules.add(ledger, taking.drafts) if ledger.created_at else [rules.freeze(ledger, taking.drafts, commit)]
+    if taking.drafts and ledger.created_at:
+        made += rules.add(ledger, taking.drafts)
+    elif taking.drafts:
+        made.append(rules.freeze(ledger, taking.drafts, commit, settings=settings))
     elif taking.claims:
         rules.open_ledger(ledger)
     return made + [rules.claim(draft, claim) for draft, claim in taking.claims]

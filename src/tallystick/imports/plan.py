@@ -5,10 +5,12 @@ One commit holds all of a feature: criteria, claims, adopted outputs, tasks. Wha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from tallystick.board.model import Board, Draft, applied, every_task
 from tallystick.board.plan import add
+from tallystick.canonical import Json
 from tallystick.handoff.output.model import ADOPTED, Kept, Outputs, data_of, known, outputs_of
 from tallystick.ids import shown
 from tallystick.imports.claims import Conflict, Taking, events, take
@@ -87,14 +89,22 @@ class Plan(NamedTuple):
         return sum(part.tasks for part in self.parts)
 
 
-def plan(snapshot: Snapshot[Subjects], prepared: Prepared, manifest: bool, commit: str | None, now: str) -> Plan:
-    """Decide. `manifest`: the feature has one here, in records or as a file. `commit` is what is checked out.
+def plan(
+    snapshot: Snapshot[Subjects],
+    prepared: Prepared,
+    manifest: bool,
+    commit: str | None,
+    now: str,
+    settings: Mapping[str, Json],
+) -> Plan:
+    """Decide. `manifest`: the feature has one here, in records or as a file. `commit` is what is checked out,
+    `settings` are the effective ones.
 
     Raises `Refusal` where a rule of the ledger or the board does not let it in; nothing is recorded then.
     """
     ledger = ledger_of(snapshot)
     taking = take(ledger, prepared.criteria)
-    made = events(ledger, taking, commit)
+    made = events(ledger, taking, commit, settings)
     parts = [Part(one.file, one.kind, *taking.of_file[one.file]) for one in prepared.criteria]
     fresh = _fresh(prepared.outputs, outputs_of(snapshot))
     made += [Event(ADOPTED, data_of(one.name, one.kept)) for one in fresh]

@@ -6,9 +6,10 @@ each feature is one commit. A second import of the same source records nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from tallystick.canonical import Json
 from tallystick.errors import Refusal
 from tallystick.handoff.folder import Folder
 from tallystick.handoff.manifest.document import NAME, NAMES
@@ -38,10 +39,17 @@ class Imported(NamedTuple):
 
 
 class ImportService:
-    """Imports into one tree, for one doer. `head` names the commit that is checked out."""
+    """Imports into one tree, for one doer. `head` names the commit that is checked out, `settings` are the effective
+    ones for a freeze."""
 
     def __init__(
-        self, files: Files, tree: str, recording: Recording, views: Views, head: Callable[[], str | None]
+        self,
+        files: Files,
+        tree: str,
+        recording: Recording,
+        views: Views,
+        head: Callable[[], str | None],
+        settings: Callable[[], Mapping[str, Json]],
     ) -> None:
         self._files = files
         self._tree = tree
@@ -49,6 +57,7 @@ class ImportService:
         self._store = recording.store
         self._views = views
         self._head = head
+        self._settings = settings
 
     def run(self, path: str, said: str, feature: str | None, dry: bool) -> Imported:
         """Import the file or folder at `path`, which the user calls `said`; with `dry` only say what would be done.
@@ -87,7 +96,8 @@ class ImportService:
             self._recording.permit(one.feature, "import")
             snapshot = self._store.snapshot(one.feature)
             rules.unsound(snapshot.findings)
-            return plan(snapshot, one, self._has_manifest(snapshot), commit, self._store.now())
+            has, settings = self._has_manifest(snapshot), self._settings()
+            return plan(snapshot, one, has, commit, self._store.now(), settings)
         except Refusal as refusal:
             mistakes.append(refusal)
             return None
@@ -101,7 +111,7 @@ class ImportService:
                     self._store.blobs.keep(output.kept.data)
 
             def decide(snapshot: Snapshot[Subjects], now: str) -> Decision[Plan]:
-                decided = plan(snapshot, one, not manifest, commit, now)
+                decided = plan(snapshot, one, not manifest, commit, now, self._settings())
                 return Decision(decided.events, decided)
 
             committed = self._recording.commit(one.feature, "import", decide)

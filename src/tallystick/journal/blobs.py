@@ -15,11 +15,13 @@ from tallystick.system.durable import drop, make_folders, read_file, spare, sync
 from tallystick.system.faults import explained
 from tallystick.system.files import Files
 
+_DIGITS, _HEX = 64, frozenset("0123456789abcdef")
+
 
 class Blobs:
     """The blobs of one store."""
 
-    __slots__ = ("_files", "_folder", "_laid_out", "_shared", "_spares")
+    __slots__ = ("_durable", "_files", "_folder", "_laid_out", "_shared", "_spares")
 
     def __init__(self, files: Files, folder: str, spares: str, shared: str = "") -> None:
         """`spares` is a folder of the same file system, for blobs that are not in place yet.
@@ -31,6 +33,7 @@ class Blobs:
         self._folder = folder
         self._spares = spares
         self._laid_out = False
+        self._durable: set[str] = set()  # kept by this process
 
     def path(self, digest: str) -> str:
         """Where the blob of this digest lies."""
@@ -43,7 +46,9 @@ class Blobs:
         folder = os.path.dirname(path)
         self._lay_out()
         if self.get(digest) is not None:
-            self._settle(path)  # whoever wrote it may have died before the bytes or the name were durable
+            if digest not in self._durable:
+                self._settle(path)  # whoever wrote it may have died before the bytes or the name were durable
+                self._durable.add(digest)
             return digest
         beside = spare(self._spares)
         make_folders(self._files, self._spares)
@@ -59,6 +64,7 @@ class Blobs:
         except OSError as error:
             drop(self._files, beside)
             raise explained(error, path, "keeping the evidence") from error
+        self._durable.add(digest)
         return digest
 
     def _lay_out(self) -> None:
@@ -110,6 +116,8 @@ class Blobs:
         return self._verified(self._folder, digest, most)
 
     def _verified(self, folder: str, digest: str, most: int) -> bytes | None:
+        if len(digest) != _DIGITS or not _HEX.issuperset(digest):
+            return None  # somebody else's list may name anything, a path too
         try:
             data = read_file(self._files, f"{folder}/{digest[:2]}/{digest}", most)
         except Refusal:

@@ -29,6 +29,8 @@ _FULL = 256 * 1024
 #: Bytes of the table of what each segment holds, which spares opening all of them.
 _CACHE = 64 * MB
 _DIGEST = re.compile(rb'"([0-9a-f]{64})"')
+#: The field of a record that names a list of further kept bytes: without these the list says nothing elsewhere.
+_LIST = re.compile(rb'"was":"([0-9a-f]{64})"')
 
 
 class Index(Protocol):
@@ -187,8 +189,11 @@ class Sharing:
             )
 
     def _bring_blobs(self, lines: Iterable[bytes]) -> None:
-        """Put kept bytes of at most 64 kB that the records name beside them."""
-        for digest in {found[1].decode() for line in lines for found in _DIGEST.finditer(line)}:
+        """Put kept bytes of at most 64 kB that the records name beside them, and those that a list of theirs names."""
+        told = list(lines)
+        lists = {found[1].decode() for line in told for found in _LIST.finditer(line)}
+        told += [self._store.blobs.small(name, SHARED_BLOB) or b"" for name in lists]
+        for digest in {found[1].decode() for line in told for found in _DIGEST.finditer(line)}:
             kept = self._store.blobs.small(digest, SHARED_BLOB)
             path = f"{self._tree}/{BLOBS}/{digest[:2]}/{digest}"
             if kept is not None and read_file(self._files, path, SHARED_BLOB) is None:

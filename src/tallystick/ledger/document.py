@@ -25,7 +25,7 @@ _ID = re.compile(
     r"(?:\*\*|__|`)?(?P<id>[^\s*`]+?)(?:\*\*|__|`)?[:.)]?(?:\*\*|__|`)?\s+(?:[-–—:]\s+)?(?P<text>\S.*)\Z",
     re.S,
 )
-_BULLET = re.compile(r"[-*+][ \t]+(?:\[[ xX]\][ \t]+)?")
+_BULLET = re.compile(r"\A[-*+][ \t]+(?:\[[ xX]\][ \t]+)?")
 _FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})(?P<rest>.*)\Z")
 
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 from tallystick.canonical import Json
 from tallystick.ids import folded
 from tallystick.journal.record import Record
-from tallystick.ledger.model import Citation, Claim, Criterion, Draft, Ledger, Mark, draft_of
+from tallystick.ledger.model import Citation, Claim, Criterion, Draft, Ledger, Mark, Red, draft_of
 
 _EVIDENCE = ("kind", "target", "digest", "size")
+_RED, _SEEN = Criterion._fields.index("red"), Criterion._fields.index("seen")
 
 
 class LedgerFold:
     """Folds ledger records into a `Ledger`."""
 
-    version = "4"
+    version = "6"
     types = frozenset(
         (
             "accepted",
@@ -28,6 +29,7 @@ class LedgerFold:
             "claim_recorded",
             "pass_recorded",
             "failure_recorded",
+            "red_seen",
             "override_recorded",
             "feature_abandoned",
         )
@@ -41,10 +43,11 @@ class LedgerFold:
         """The same criteria, in tables of their own."""
         other = Ledger(state.feature)
         other.created_at, other.frozen_by, other.commit = state.created_at, state.frozen_by, state.commit
+        other.state = state.state
         other.abandoned, other.criteria, other.folds = state.abandoned, dict(state.criteria), dict(state.folds)
         other.orphans = {name: list(marks) for name, marks in state.orphans.items()}
         other.proposals, other.accepted = dict(state.proposals), set(state.accepted)
-        other.rivals = dict(state.rivals)
+        other.rivals, other.effective = dict(state.rivals), state.effective
         return other
 
     def flaw(self, record: Record) -> str | None:
@@ -59,6 +62,9 @@ class LedgerFold:
         if record.type == "ledger_frozen":
             if state.created_at is None:
                 state.created_at, state.frozen_by, state.commit = record.at, record.by.role, data.get("commit")
+                state.state = data.get("state") if ours else None
+            if ours or not state.effective:
+                state.effective = data.get("effective") or state.effective
             for value in data["criteria"]:
                 _define(state, draft_of(value), False, ours)
         elif record.type == "criterion_added":
@@ -69,13 +75,16 @@ class LedgerFold:
         elif record.type == "accepted":
             if ours:
                 _accept(state, data["records"])
+                if data.get("lock") and data.get("criterion"):
+                    _mark(state, Mark(record.id, record.type, record.at, record.by.role, data), True)
+                state.effective = data.get("effective") or state.effective
         elif record.type in _ROWS:
             _mark(state, Mark(record.id, record.type, record.at, record.by.role, data), ours)
 
     def dump(self, state: Ledger) -> Json:
         """For a checkpoint: positional, since it is read far more often than looked at."""
         rows = list(state.criteria.values())
-        rest = [state.orphans, state.proposals, sorted(state.accepted), state.rivals]
+        rest = [state.orphans, state.proposals, sorted(state.accepted), state.rivals, state.state, state.effective]
         return [state.created_at, state.frozen_by, state.commit, state.abandoned, rows, rest]
 
     def load(self, feature: str, data: Json) -> Ledger:
@@ -87,15 +96,21 @@ class LedgerFold:
             if row[2] is not None:
                 row[2] = tuple(row[2])
             row[10] = tuple(Citation(*one) for one in row[10])
+            row[_RED], row[_SEEN] = _red_of(row[_RED]), _red_of(row[_SEEN])
             row[-1] = tuple([Claim(*one) for one in row[-1]])
             state.criteria[row[0]] = make(row)
         state.folds = {folded(name) if not _plain(name) else name.lower(): name for name in state.criteria}
-        orphans, proposals, accepted, rivals = rest
+        orphans, proposals, accepted, rivals, state.state, state.effective = rest
         state.orphans = {name: [Mark(*one) for one in marks] for name, marks in orphans.items()}
         state.proposals = {name: Mark(*one) for name, one in proposals.items()}
         state.accepted = set(accepted)
         state.rivals = {name: Draft(one[0], one[1], one[2] and tuple(one[2])) for name, one in rivals.items()}
         return state
+
+
+def _red_of(row: list[Json] | None) -> Red | None:
+    """A red out of a checkpoint."""
+    return None if row is None else Red._make([*row[:5], tuple(row[5]), tuple(row[6]), *row[7:]])
 
 
 def _plain(name: str) -> bool:
@@ -151,8 +166,10 @@ def _passed(criterion: Criterion, mark: Mark, ours: bool) -> Criterion:
     data = mark.data
     if data["digest"] != criterion.digest or criterion.closed is not None:
         return criterion
+    was = data.get("was")
     if not ours:
-        return criterion if criterion.passes else criterion._replace(elsewhere=True)
+        seen = criterion.seen._replace(was=was) if criterion.seen is not None and was else criterion.seen
+        return criterion._replace(elsewhere=criterion.elsewhere or not criterion.passes, seen=seen)
     evidence = data.get("evidence", ())
     return criterion._replace(
         passes=True,
@@ -165,7 +182,40 @@ def _passed(criterion: Criterion, mark: Mark, ours: bool) -> Criterion:
         regressed=False,
         elsewhere=False,
         rests_on=data.get("rests_on"),
+        flaky=data.get("flaky", False),
+        settings=data.get("settings"),
+        red=criterion.red._replace(was=was) if criterion.red is not None and was else criterion.red,
     )
+
+
+def _seen_red(criterion: Criterion, mark: Mark, ours: bool) -> Criterion:
+    """Ours counts; another copy's can be made again here. One without ids says that the check was green at birth."""
+    data = mark.data
+    if not data["ids"] or not data["lock"]:
+        return criterion._replace(born_green=True) if ours and data["digest"] == criterion.digest else criterion
+    red = Red(
+        data["run"],
+        data["digest"],
+        data["tree"],
+        data.get("commit"),
+        data["lock"],
+        tuple(data["ids"]),
+        tuple(data.get("moved", ())),
+        data.get("diff"),
+    )
+    if not ours:
+        return criterion._replace(seen=red)
+    before = criterion.red
+    if before is not None and red.moved:  # what a person has not looked at yet stays to be looked at
+        moved = tuple(dict.fromkeys((*before.moved, *red.moved)))
+        red = red._replace(moved=moved, first=before.first or before.lock)
+    return criterion._replace(red=red)
+
+
+def _let_stand(criterion: Criterion, mark: Mark, _ours: bool) -> Criterion:
+    """A person lets the tests of a criterion stand as they are now."""
+    red = criterion.red._replace(moved=(), diff=None, first=None) if criterion.red is not None else None
+    return criterion._replace(accepted=mark.data["lock"], red=red)
 
 
 def _failed(criterion: Criterion, mark: Mark, ours: bool) -> Criterion:
@@ -178,6 +228,7 @@ def _failed(criterion: Criterion, mark: Mark, ours: bool) -> Criterion:
         failed_at=mark.at,
         attempts=criterion.attempts + 1,
         regressed=criterion.passes,
+        flaky=mark.data.get("flaky", False),
     )
 
 
@@ -195,6 +246,9 @@ def _amended(criterion: Criterion, mark: Mark, ours: bool) -> Criterion:
         amended=criterion.amended + 1,
         pending=criterion.pending,
         foreign=foreign,
+        red=criterion.red,
+        seen=criterion.seen,
+        born_green=criterion.born_green,
     )
 
 
@@ -212,9 +266,11 @@ _ROWS = {
     "claim_recorded": _claimed,
     "pass_recorded": _passed,
     "failure_recorded": _failed,
+    "red_seen": _seen_red,
     "criterion_amended": _amended,
     "criterion_closed": _closed,
     "override_recorded": _overridden,
+    "accepted": _let_stand,
 }
 #: Of another copy these wait for a person (D6).
 PROPOSALS = frozenset(("criterion_amended", "criterion_closed", "override_recorded"))

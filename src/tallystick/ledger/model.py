@@ -70,10 +70,35 @@ class Claim(NamedTuple):
         return self.passes, self.evidence_ref, self.at, self.error
 
 
+class Red(NamedTuple):
+    """A red that counts: its tests were seen to fail because what they ask for was not there.
+
+    `ids` were red, `digest` is the text it was seen for, `tree` the state (at `commit`) and `run` the run. `lock` names
+    what must stay as it was then, `was` the bytes of what has changed since, once somebody passed it; both are blobs.
+    `moved` are locked files that changed since a person last looked, `diff` the blob that says how, `first` the lock
+    that stood before them.
+    """
+
+    run: str
+    digest: str
+    tree: str
+    commit: str | None
+    lock: str
+    ids: tuple[str, ...]
+    moved: tuple[str, ...] = ()
+    diff: str | None = None
+    was: str | None = None
+    first: str | None = None
+
+
 class Criterion(NamedTuple):
     """One acceptance criterion and all that is known of it.
 
-    `rests_on` names the list of files that the run behind its pass read.
+    `rests_on` names the list of files that the run behind its pass read. `red` is the red that this store saw, `seen`
+    the one that another copy says it saw: it can be made again. `accepted` is the lock that a person let stand.
+    `settings` is the digest of the effective settings of the run behind its pass.
+    `born_green` tells one whose check was green on the state that it was frozen in, `flaky` one whose check went two
+    ways on one state.
     `added` tells one that came after the freeze, `foreign` one whose check stands in another key's record: a command
     that came with somebody else's words.
     """
@@ -100,6 +125,12 @@ class Criterion(NamedTuple):
     pending: int = 0
     foreign: bool = False
     rests_on: str | None = None
+    red: Red | None = None
+    seen: Red | None = None
+    accepted: str | None = None
+    born_green: bool = False
+    flaky: bool = False
+    settings: str | None = None
     claims: tuple[Claim, ...] = ()
 
     @property
@@ -119,16 +150,18 @@ class Mark(NamedTuple):
 
 
 class Ledger:
-    """The ledger of one feature; `created_at` is None until it is frozen. `criteria` keeps the order of freezing.
+    """The ledger of one feature; `created_at` is None until it is frozen, at `commit`, in the `state` of the tree.
+    `criteria` keeps the order of freezing.
 
     `orphans` are our own marks for criteria that only another copy of the repository defined: they take hold once its
     definition is there. `proposals` are another copy's amendments, closings and overrides by record, which wait for
     a person; `accepted` are the records that one let count. `rivals` are other texts for an id that is taken here.
+    `effective` are the effective settings that were frozen with it, or that a person accepted since.
     """
 
     __slots__ = (
-        "abandoned", "accepted", "commit", "created_at", "criteria", "feature", "folds", "frozen_by", "orphans",
-        "proposals", "rivals",
+        "abandoned", "accepted", "commit", "created_at", "criteria", "effective", "feature", "folds", "frozen_by",
+        "orphans", "proposals", "rivals", "state",
     )  # fmt: skip
 
     def __init__(self, feature: str) -> None:
@@ -136,6 +169,7 @@ class Ledger:
         self.created_at: str | None = None
         self.frozen_by: str | None = None
         self.commit: str | None = None
+        self.state: str | None = None
         self.abandoned: str | None = None
         self.criteria: dict[str, Criterion] = {}
         self.folds: dict[str, str] = {}
@@ -143,6 +177,7 @@ class Ledger:
         self.proposals: dict[str, Mark] = {}
         self.accepted: set[str] = set()
         self.rivals: dict[str, Draft] = {}
+        self.effective: dict[str, Json] = {}
 
     def find(self, text: str) -> Criterion | None:
         """The criterion of that id; ids that differ only by case or normalization are the same id."""
@@ -164,16 +199,34 @@ class Ledger:
         return False
 
 
-def state_of(criterion: Criterion, changed: bool) -> str:
-    """The one word of a criterion. `changed`: what its pass rests on has other content now, or is gone."""
+def least_level(criterion: Criterion, checked: str) -> str:
+    """The least level at which a machine-checked criterion counts as done by the policy `checked` (formats 5)."""
+    if checked == "auto":
+        return "proven" if criterion.red is not None else "ran"
+    return checked
+
+
+def below(criterion: Criterion, checked: str) -> bool:
+    """Whether a criterion was passed by a run that is worth less than the policy asks for."""
+    level = criterion.level
+    return level in ("ran", "proven") and LEVELS.index(level) < LEVELS.index(least_level(criterion, checked))
+
+
+def state_of(criterion: Criterion, changed: bool, checked: str = "auto") -> str:
+    """The one word of a criterion. `changed`: what its pass rests on has other content now, or is gone; `checked` is
+    the policy for machine checks."""
     if criterion.closed is not None:
         return "closed"
     if criterion.override is not None:
         return "overridden"
     if criterion.passes:
+        if criterion.flaky:
+            return "flaky"
         if criterion.regressed:
             return "regressed"
-        return "stale" if changed else "holds"
+        if changed:
+            return "stale"
+        return "failing" if below(criterion, checked) else "holds"
     return "elsewhere" if criterion.elsewhere else "failing"
 
 

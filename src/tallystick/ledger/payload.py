@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from tallystick.canonical import Json
+from tallystick.canonical import Json, encode
 from tallystick.errors import Refusal
 from tallystick.ids import criterion_id
 from tallystick.ledger.requirement import parse
 from tallystick.limits import CRITERIA, DESCRIPTION_CHARACTERS, REQUIREMENTS
 
+#: Bytes of canonical JSON that effective settings may have in a record.
+_EFFECTIVE = 64 * 1024
 _DIGEST = re.compile(r"[0-9a-f]{40,64}\Z")
 
 Check = Callable[[Json], bool]
@@ -37,6 +39,18 @@ def is_text(value: Json) -> bool:
 
 def _text_or_none(value: Json) -> bool:
     return value is None or type(value) is str
+
+
+def _texts(value: Json) -> bool:
+    return type(value) is list and all(map(is_text, value))
+
+
+def _digest_or_none(value: Json) -> bool:
+    return value is None or _digest(value)
+
+
+def _digest_or_empty(value: Json) -> bool:
+    return value == "" or _digest(value)
 
 
 def _truth(value: Json) -> bool:
@@ -70,6 +84,17 @@ def _drafts(value: Json) -> bool:
     return type(value) is list and 0 < len(value) <= CRITERIA and all(map(_draft, value))
 
 
+def _effective(value: Json) -> bool:
+    """Whether these can be compared as effective settings: bounded, with the parts that are compared in their shape."""
+    if type(value) is not dict or len(encode(value)) > _EFFECTIVE:
+        return False
+    policy, marks = value.get("policy", {}), value.get("thresholds", {})
+    if type(policy) is not dict or type(marks) not in (dict, str):
+        return False
+    marks = {} if type(marks) is str else marks
+    return type(marks.get("coverage", 0)) is int and _texts(marks.get("irrelevant", []))
+
+
 def _citations(value: Json) -> bool:
     return type(value) is list and all(map(_citation, value))
 
@@ -89,7 +114,12 @@ _REASON: Fields = {"reason": (True, is_text)}
 _GIVEN: Fields = {"digest": (True, _digest)}
 
 FIELDS: dict[str, Fields] = {
-    "ledger_frozen": {"criteria": (True, _drafts), "commit": (False, _text_or_none)},
+    "ledger_frozen": {
+        "criteria": (True, _drafts),
+        "commit": (False, _text_or_none),
+        "state": (False, _text_or_none),
+        "effective": (False, _effective),
+    },
     "criterion_added": {"criterion": (True, _draft)},
     "criterion_amended": {**_CRITERION, "from": (True, _draft), "to": (True, _draft), **_REASON},
     "criterion_closed": {**_CRITERION, **_GIVEN, **_REASON},
@@ -109,9 +139,29 @@ FIELDS: dict[str, Fields] = {
         "evidence_ref": (True, is_text),
         "evidence": (False, _citations),
         "rests_on": (False, _text_or_none),
+        "was": (False, _digest_or_none),
+        "flaky": (False, _truth),
+        "settings": (False, _digest_or_none),
     },
-    "failure_recorded": {**_CRITERION, **_GIVEN, "error": (True, is_text)},
+    "failure_recorded": {**_CRITERION, **_GIVEN, "error": (True, is_text), "flaky": (False, _truth)},
+    "red_seen": {
+        **_CRITERION,
+        **_GIVEN,
+        "run": (True, is_text),
+        "ids": (True, _texts),
+        "tree": (True, is_text),
+        "lock": (True, _digest_or_empty),
+        "commit": (False, _text_or_none),
+        "moved": (False, _texts),
+        "diff": (False, _digest_or_none),
+    },
     "override_recorded": {**_CRITERION, **_GIVEN, **_REASON},
     "feature_abandoned": _REASON,
-    "accepted": {"criterion": (False, _text_or_none), "records": (True, _digests), **_REASON},
+    "accepted": {
+        "criterion": (False, _text_or_none),
+        "records": (True, _digests),
+        "lock": (False, _digest_or_none),
+        "effective": (False, _effective),
+        **_REASON,
+    },
 }

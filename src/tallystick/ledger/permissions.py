@@ -26,6 +26,7 @@ ACTS: dict[str, frozenset[str]] = {
     "pass": _SHELL | {"solo", "verifier"},
     "fail": _SHELL | {"solo", "main", "verifier", "fixer"},
     "check": _SHELL | {"solo", "main", "test-author", "implementer", "developer", "tester", "fixer", "verifier"},
+    "red": _SHELL | {"solo", "main", "test-author"},
     "note": _SHELL | ROLES,
     "output": _SHELL | ROLES,
     "phase": _SHELL | {"solo", "main", "lead", "orchestrator"},
@@ -41,6 +42,7 @@ ACTS: dict[str, frozenset[str]] = {
 _HINTS = {
     "pass": "say in your report which criteria are ready; the verifier marks them",
     "amend": "ask your user, or the spec role, for an amendment",
+    "red": "the test author sees the tests red, before anything is built",
     "override": "ask your user: only a person at a terminal overrides",
     "accept": "ask your user: only a person at a terminal accepts",
     "trust": "ask your user: only a person at a terminal trusts commands (`tallystick trust`)",

@@ -6,7 +6,7 @@ changes without a visible amendment and the loss of its pass (P7), a failed atte
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from tallystick.canonical import Json
@@ -14,7 +14,7 @@ from tallystick.errors import Refusal, Where
 from tallystick.ids import criterion_id, folded, shown, typed
 from tallystick.journal.chain import Finding
 from tallystick.journal.record import Event
-from tallystick.ledger.model import Claim, Criterion, Draft, Ledger
+from tallystick.ledger.model import Claim, Criterion, Draft, Ledger, Red
 from tallystick.ledger.requirement import File, Reserved, Run, Tests, Words, parse
 from tallystick.limits import CRITERIA, DESCRIPTION_CHARACTERS, ERROR_CHARACTERS, REASON_CHARACTERS, REQUIREMENTS
 
@@ -26,8 +26,15 @@ class Evidence(NamedTuple):
     data: dict[str, Json]
 
 
-def freeze(ledger: Ledger, drafts: Sequence[Draft], commit: str | None) -> Event:
-    """`ledger_frozen`, once for each feature; `commit` is where the project stood."""
+def freeze(
+    ledger: Ledger,
+    drafts: Sequence[Draft],
+    commit: str | None,
+    state: str | None = None,
+    settings: Mapping[str, Json] | None = None,
+) -> Event:
+    """`ledger_frozen`, once for each feature; `commit` is where the project stood, `state` a digest of what lay there,
+    `settings` the effective ones that its checks are frozen with."""
     if ledger.created_at is not None:
         raise Refusal(
             "feature.exists",
@@ -35,7 +42,12 @@ def freeze(ledger: Ledger, drafts: Sequence[Draft], commit: str | None) -> Event
             f"add later criteria with `tallystick ledger add {ledger.feature} FILE`, or choose another id",
         )
     checked(drafts)
-    return Event("ledger_frozen", {"criteria": [draft.document() for draft in drafts], "commit": commit})
+    data: dict[str, Json] = {"criteria": [draft.document() for draft in drafts], "commit": commit}
+    if settings:
+        from tallystick import effective
+
+        data["effective"] = effective.bounded(settings)
+    return Event("ledger_frozen", data if state is None else {**data, "state": state})
 
 
 def add(ledger: Ledger, drafts: Sequence[Draft]) -> list[Event]:
@@ -63,11 +75,11 @@ def mark_pass(
 ) -> Event:
     """`pass_recorded` for the criterion that was `seen` when the work for it began, unless it was amended since.
 
-    A pass that holds is marked once; one whose evidence had `changed` by then may be marked again.
+    A pass that holds is marked once; one that did not hold any more (`changed`) may be marked again.
     """
     criterion = unamended(ledger, seen)
     changed = changed and criterion.passed_at == seen.passed_at  # somebody else may have passed it anew meanwhile
-    if criterion.passes and not criterion.regressed and not changed:
+    if criterion.passes and not criterion.regressed and not criterion.flaky and not changed:
         raise already(ledger, criterion)
     data = {
         "criterion": criterion.id,
@@ -88,6 +100,23 @@ def already(ledger: Ledger, criterion: Criterion) -> Refusal:
         "nothing is left to do for it",
         facts={"receipt": {**receipt, "passed_at": criterion.passed_at, "level": criterion.level}},
     )
+
+
+def red_seen(ledger: Ledger, seen: Criterion, red: Red) -> Event:
+    """`red_seen` for the criterion that was `seen` when its tests were run; without ids it was born green."""
+    criterion = unamended(ledger, seen)
+    data: dict[str, Json] = {
+        "criterion": criterion.id,
+        "digest": criterion.digest,
+        "run": red.run,
+        "tree": red.tree,
+        "commit": red.commit,
+        "lock": red.lock,
+        "ids": list(red.ids),
+    }
+    if red.moved:
+        data |= {"moved": list(red.moved), "diff": red.diff}
+    return Event("red_seen", data)
 
 
 def mark_failure(ledger: Ledger, name: str, error: str) -> Event:
@@ -151,6 +180,20 @@ def accept(ledger: Ledger, name: str, reason: str) -> Event:
             f"`tallystick ledger show {ledger.feature}` shows how it stands",
         )
     return Event("accepted", {"criterion": found or None, "records": waiting, "reason": reason})
+
+
+def accept_tests(ledger: Ledger, name: str, lock: str | None, reason: str) -> Event:
+    """`accepted`: the tests of a criterion stand as they lie now; `lock` names what must not change from here on."""
+    criterion = open_criterion(ledger, name)
+    red = criterion.red or criterion.seen
+    if lock is None or red is None or (lock == red.lock and not red.moved and red.digest == criterion.digest):
+        raise Refusal(
+            "criterion.unknown",
+            f"nothing of {shown(criterion.id)} waits to be accepted: its tests are those that were seen red",
+            f"`tallystick ledger get {ledger.feature} {typed(criterion.id)}` shows how it stands",
+        )
+    reason = said(reason, "the reason")
+    return Event("accepted", {"criterion": criterion.id, "records": [], "lock": lock, "reason": reason})
 
 
 def abandon(ledger: Ledger, reason: str) -> Event:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from tallystick.canonical import Json
 from tallystick.errors import Refusal
 from tallystick.ids import feature_id
 from tallystick.journal.home import missing_key
@@ -22,6 +23,7 @@ from tallystick.ledger.keeping import Keeper
 from tallystick.ledger.model import Criterion, Draft, Ledger, ledger_of, state_of
 from tallystick.ledger.recording import UNDAUNTED, Recording
 from tallystick.ledger.views import Look, Views
+from tallystick.system.settings_file import SETTINGS, SettingsFile
 
 #: The role of a failure that somebody wrote into the file by hand.
 _BY_HAND = By("unknown")
@@ -64,9 +66,19 @@ class LedgerService:
         keeper: Keeper,
         head: Callable[[], str | None],
         rests: Callable[[], Callable[[str], str | None]],
+        state: Callable[[], str | None] = lambda: None,
+        checked: Callable[[], str] = lambda: "auto",
+        settings: SettingsFile | None = None,
     ) -> None:
-        """`rests` begins a look at lists of what passes rest on; asked with a list's digest, it names what changed."""
+        """`rests` begins a look at lists of what passes rest on; asked with a list's digest, it names what changed.
+
+        `state` is the digest of what lies in the tree now, for the freeze; `checked` the policy for machine checks;
+        `settings` lie in the tree.
+        """
         self._rests = rests
+        self._state = state
+        self._settings = settings
+        self.checked = checked
         self.recording = recording
         self._store = recording.store
         self._views = views
@@ -116,9 +128,9 @@ class LedgerService:
 
     def shown(self, snapshot: Snapshot[Subjects], thorough: bool = False) -> Shown:
         """The ledger of `snapshot` with states computed from the content of this tree."""
-        changed = self._look()
+        changed, checked = self._look(), self.checked()
         rows = tuple(
-            (criterion, state_of(criterion, criterion.passes and changed(criterion)))
+            (criterion, state_of(criterion, criterion.passes and changed(criterion), checked))
             for criterion in list(ledger_of(snapshot).criteria.values())  # another thread may add one meanwhile
         )
         return Shown(snapshot, rows, self._views.look(snapshot, thorough))
@@ -126,10 +138,16 @@ class LedgerService:
     # -- writing ------------------------------------------------------------------------------------------------
 
     def freeze(self, feature: str, drafts: Sequence[Draft]) -> Receipt:
-        """Freeze a new ledger."""
+        """Freeze a new ledger. What is refused leaves nothing behind, so the tree is looked at last."""
         rules.checked(drafts)
-        commit = self._head()
-        return self.record(feature_id(feature), "freeze", "", lambda ledger: [rules.freeze(ledger, drafts, commit)])
+        self.permit(feature_id(feature), "freeze", "")
+        rules.freeze(ledger_of(self._store.snapshot(feature)), drafts, None)
+        commit, state, settings = self._head(), self._state(), self.effective()
+
+        def decide(ledger: Ledger) -> Sequence[Event]:
+            return [rules.freeze(ledger, drafts, commit, state, settings)]
+
+        return self.record(feature_id(feature), "freeze", "", decide)
 
     def add(self, feature: str, drafts: Sequence[Draft]) -> Receipt:
         """Add later criteria."""
@@ -140,6 +158,7 @@ class LedgerService:
         self.permit(feature, "pass", name)
         criterion, changed = self.markable(feature, name)
         rules.passable_by_citing(criterion)
+        self.unweakened(feature)
         evidence = self.keep(criterion, reference, least=1)
 
         def decide(ledger: Ledger) -> Sequence[Event]:
@@ -168,6 +187,19 @@ class LedgerService:
     def accept(self, feature: str, name: str, reason: str) -> Receipt:
         """Let count what another copy of the repository amended, closed or overrode; a person decides it (D6)."""
         return self.record(feature, "accept", name, lambda ledger: [rules.accept(ledger, name, reason)])
+
+    def accept_settings(self, feature: str, reason: str) -> Receipt:
+        """Let the settings count as they are, although they ask for less than was frozen; a person decides it.
+
+        Raises `Refusal`: "input.invalid" where they do not, "settings.invalid" where they cannot be read.
+        """
+        damage = self._settings.damage() if self._settings is not None else None
+        if damage is not None:
+            raise damage
+        from tallystick.ledger.settled import accept_settings  # only where there are settings to look at
+
+        now = self.effective()
+        return self.record(feature, "accept", "", lambda ledger: [accept_settings(ledger, now, reason)])
 
     def abandon(self, feature: str, reason: str) -> Receipt:
         """Give the feature up; always possible where the store can be written (P20)."""
@@ -200,7 +232,7 @@ class LedgerService:
         return Receipt(feature, found, (*committed.notes, *notes))
 
     def markable(self, feature: str, name: str) -> tuple[Criterion, bool]:
-        """The criterion, if it may be passed now, and whether it passes already on what has changed since.
+        """The criterion, if it may be passed now, and whether it passes already and that does not hold any more.
 
         Looks at what this process saw last, and again at the journal only where that would refuse.
         """
@@ -233,13 +265,31 @@ class LedgerService:
             message = f"{criterion.id} is not passed: {refusal.message}.{asked}"
             raise Refusal(refusal.code, message, refusal.hint, refusal.where) from None
 
+    def effective(self) -> dict[str, Json]:
+        """The effective settings as they are in this tree now (formats 5)."""
+        return self._settings.effective() if self._settings is not None else {}
+
+    def unweakened(self, feature: str, also: frozenset[str] = frozenset()) -> None:
+        """Raise "settings.weakened" where the settings ask for less than was frozen with the feature.
+
+        `also` are digests of effective settings that count as accepted for this call. Settings that cannot be read are
+        refused by whoever needs them.
+        """
+        ledger, now = ledger_of(self._store.peek(feature)), self._digest()
+        if ledger.effective and now is not None and now not in also:
+            from tallystick.ledger.settled import unweakened
+
+            unweakened(ledger, self.effective())
+
     def need_key(self) -> None:
         """Raise "key.missing" where this home cannot write into the store; the first write makes store and key."""
         if self._store.home.key() is None and self._store.id() is not None:
             raise missing_key(self._store.home.folder)
 
     def changed(self, criterion: Criterion) -> str | None:
-        """What a pass rests on and has changed: the first file of its list, or of what it cites."""
+        """What a pass rests on and has changed: the settings, the first file of its list, or of what it cites."""
+        if criterion.settings not in (None, self._digest() or criterion.settings):
+            return f"what counts for a check in {SETTINGS}"
         if criterion.rests_on is not None:
             found = self._rests()(criterion.rests_on)
             if found is not None:
@@ -252,9 +302,14 @@ class LedgerService:
         """Whether what a pass rests on has changed, for many criteria at one moment."""
         cited = self._keeper.look()
         rests: Callable[[str], str | None] | None = None
+        settings: str | None = ""
 
         def changed(criterion: Criterion) -> bool:
-            nonlocal rests
+            nonlocal rests, settings
+            if criterion.settings is not None:
+                settings = self._digest() if settings == "" else settings
+                if settings not in (None, criterion.settings):
+                    return True
             if criterion.citations and cited(criterion):
                 return True
             if criterion.rests_on is None:
@@ -264,14 +319,18 @@ class LedgerService:
 
         return changed
 
+    def _digest(self) -> str | None:
+        return self._settings.digest() if self._settings is not None else None
+
     def _markable(self, snapshot: Snapshot[Subjects], name: str) -> tuple[Criterion, bool]:
         ledger = ledger_of(snapshot)
         rules.unsound(snapshot.findings)  # first: where records are gone, so may be the criterion
         criterion = rules.open_criterion(ledger, name)
-        changed = criterion.passes and self._look()(criterion)
-        if criterion.passes and not criterion.regressed and not changed:
+        if not criterion.passes:
+            return criterion, False
+        if state_of(criterion, self._look()(criterion), self.checked()) == "holds":
             raise rules.already(ledger, criterion)
-        return criterion, changed
+        return criterion, True
 
     def _edited(self, feature: str, act: str) -> Look:
         """Once for each feature: what was edited by hand in its view.

@@ -147,7 +147,7 @@ def compared(a: dict[str, bool], b: dict[str, bool]) -> ToolResult:
 
 def checked(run: Checked) -> ToolResult:
     """What a check showed; no criterion changed."""
-    verdicts = list(run.verdicts.values())
+    verdicts = [proof.verdict for proof in run.proofs.values()]
     red = [
         {"id": one.id, "says": one.says, "file": one.file, "line": one.line}
         for verdict in verdicts
@@ -174,6 +174,12 @@ def checked(run: Checked) -> ToolResult:
     if len(red) > len(shown):
         facts["red_more"] = len(red) - len(shown)
         lines.append(f"  … and {len(red) - len(shown)} more")
+    for name, one in run.seen.items():
+        if one.red is not None:
+            count = len(one.red.ids)
+            lines.append(f"{name}: red for a good reason, {count} id(s); its tests are locked from now on.")
+        elif one.found.bad and not one.green:
+            reasons = [_line(reason.says, _REASON) for reason in one.found.reasons]
     if reasons:
         facts["reasons"] = reasons[:3]
         lines += [f"  {reason}" for reason in reasons[:3]]

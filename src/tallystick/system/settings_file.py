@@ -8,6 +8,7 @@ from __future__ import annotations
 import stat as modes
 from typing import TYPE_CHECKING
 
+from tallystick.canonical import Json
 from tallystick.errors import Refusal, Where
 from tallystick.limits import SETTINGS_FILE
 from tallystick.system.durable import read_file
@@ -17,8 +18,10 @@ from tallystick.system.files import Files
 if TYPE_CHECKING:
     from tallystick.settings import Settings
 
+#: The digest of the effective settings of a project that has no such file: nothing is computed for it.
+USUAL = "21c1c597ecf7cca6a0173dec72812a68eb98d16e8ca9f940c0e7802e56a2c17d"
 #: `settings.FILE`; that module is imported only where there is something to parse.
-_FILE = ".tallystick/config.toml"
+SETTINGS = ".tallystick/config.toml"
 
 
 class SettingsFile:
@@ -29,6 +32,7 @@ class SettingsFile:
         self._tree = tree
         self._seen: tuple[int, ...] | None = ()
         self._found: Settings | Refusal | None = None
+        self._digest = ""
 
     def read(self) -> Settings:
         """The settings as they are now. Raises `Refusal` "settings.invalid" for a file that is there and is none."""
@@ -42,7 +46,7 @@ class SettingsFile:
                 self._found = settings.parse(self._bytes(), settings.FILE)
             except Refusal as refusal:
                 self._found = refusal
-            self._seen = seen
+            self._seen, self._digest = seen, ""
         if isinstance(self._found, Refusal):
             raise self._found
         return self._found
@@ -56,6 +60,28 @@ class SettingsFile:
             return refusal
         return None
 
+    def checked(self) -> str:
+        """The policy for machine checks; that of no settings where they cannot be read. Cheap where there are none."""
+        return self.read().policy.checked if self._look() is not None and self.damage() is None else "auto"
+
+    def effective(self) -> dict[str, Json]:
+        """What a check depends on beyond the tree, as it is now; that of no settings where they cannot be read."""
+        from tallystick import effective, settings
+
+        return effective.effective(settings.Settings() if self.damage() is not None else self.read())
+
+    def digest(self) -> str | None:
+        """The digest of `effective`, None where the settings cannot be read. Cheap where there are none."""
+        if self.damage() is not None:
+            return None
+        if self._look() is None:
+            return USUAL
+        if not self._digest:
+            from tallystick import effective
+
+            self._digest = effective.digest(self.effective())
+        return self._digest
+
     def default_feature(self) -> str:
         """The feature that is meant where none is named, "" where the settings do not say, or cannot be read."""
         return "" if self.damage() is not None or self._look() is None else self.read().feature
@@ -64,7 +90,7 @@ class SettingsFile:
         """What tells one state of the file from another; None where there is none."""
         if not self._tree:
             return None
-        path = f"{self._tree}/{_FILE}"
+        path = f"{self._tree}/{SETTINGS}"
         try:
             status = self._files.lstat(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -75,14 +101,14 @@ class SettingsFile:
 
     def _bytes(self) -> bytes:
         try:
-            data = read_file(self._files, f"{self._tree}/{_FILE}", SETTINGS_FILE, within=self._tree)
+            data = read_file(self._files, f"{self._tree}/{SETTINGS}", SETTINGS_FILE, within=self._tree)
         except Refusal as refusal:
             raise _refused(refusal.message) from refusal
         if data is None:
-            raise _refused(f"{_FILE} is a symbolic link that leads nowhere")
+            raise _refused(f"{SETTINGS} is a symbolic link that leads nowhere")
         return data
 
 
 def _refused(says: str) -> Refusal:
-    hint = f"put a plain file at {_FILE}; every key in it is optional"
-    return Refusal("settings.invalid", says, hint, Where(_FILE))
+    hint = f"put a plain file at {SETTINGS}; every key in it is optional"
+    return Refusal("settings.invalid", says, hint, Where(SETTINGS))

@@ -58,10 +58,10 @@ class Shop(Project):
         shop.write(PROOF, "seen with these eyes\n")
         shop.write("cart.py", WRONG)
         shop.write("test_cart.py", TESTS)
-        shop.write(".gitignore", ".venv/\n")
+        shop.write(".gitignore", ".venv\n")
         shop.git("add", ".")
         shop.git("commit", "--quiet", "-m", "first")
-        shop.program(".venv/bin/python", f"exec '{sys.executable}' \"$@\"")
+        (folder / ".venv").symlink_to(sys.prefix)
         return shop
 
     def write(self, name: str, text: str) -> None:

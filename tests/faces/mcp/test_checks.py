@@ -4,7 +4,6 @@ behaves, wedges the server, outlives its call or leaves the ledger half written.
 from __future__ import annotations
 
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -497,7 +496,6 @@ def test_an_exit_status_of_0_without_the_tests_passes_nothing(shop: Shop, lie: s
 def test_a_command_that_exits_0_with_red_tests_passes_nothing(shop: Shop) -> None:
     shop.write("test_cart.py", PYTEST)
     shop.write("conftest.py", "def pytest_sessionfinish(session):\n    session.exitstatus = 0\n")
-    shop.program(".venv/bin/pytest", f"exec '{sys.executable}' -m pytest \"$@\"")
     with shop.connect() as client:
         freeze(client, criterion("AC1", "run: pytest"))
         assert refused(client.call(*mark("AC1", "")), "check.red", "test_cart.py::test_total")["red"]

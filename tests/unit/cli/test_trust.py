@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.system.confine.means import LANDLOCK, UNSANDBOXED, Means
 from tests.desk import FEATURE, Desk
 
 CHECKS = "- [ ] AC1 it builds\n      run: make all\n- [ ] AC2 it prints\n      run: sh -c 'echo done'\n"
@@ -129,3 +130,30 @@ def test_a_table_that_cannot_be_read_is_named_and_trusts_nothing(desk: Desk) -> 
 @pytest.mark.parametrize("words", [("--show", "--revoke"), ("--show", "--yes")])
 def test_words_that_do_not_go_together_are_refused(desk: Desk, words: tuple[str, ...]) -> None:
     assert desk.refused("trust", *words, person=True).code == "usage"
+
+
+@pytest.mark.requirement("P13")
+@pytest.mark.parametrize("means", [Means(UNSANDBOXED), Means(LANDLOCK)])
+def test_our_own_checks_wait_for_trust_where_nothing_shuts_them_in(tmp_path: Path, means: Means) -> None:
+    mine = Desk(tmp_path / "own")
+    mine.freeze("- [ ] AC1 it runs\n      run: true\n")
+    mine.ok("check", FEATURE)
+    mine.means = lambda: means
+    assert "`true` (AC1, frozen here, to be run without confinement)" in mine.refused("check", FEATURE).message
+    assert mine.run("verify", FEATURE).status == 7
+    assert mine.run("ledger", "pass", FEATURE, "AC1").status == 7
+    [waiting] = mine.ok("trust", "--show", "--json").document["waiting"]
+    assert (waiting["origin"], waiting["argv"]) == ("own", ["true"])
+    mine.ok("trust", "--yes", person=True)
+    if not means.confines:
+        assert "unsandboxed" in mine.ok("check", FEATURE).out
+
+
+def test_what_shuts_a_check_in_is_only_tried_where_there_is_a_check(tmp_path: Path) -> None:
+    def means() -> Means:
+        raise AssertionError("nothing asks for it")
+
+    mine = Desk(tmp_path / "own")
+    mine.freeze("- [ ] AC1 it looks good\n")
+    mine.means = means
+    assert mine.ok("trust", "--show", "--json").document["waiting"] == []

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.evidence.fingerprints import SOURCE_MOST
 from tallystick.evidence.changed_tests import KINDS, kind_of
+from tallystick.evidence.fingerprints import SOURCE_MOST
 from tallystick.evidence.used_names import used_names
 
 PATH = "tests/test_cart.py"

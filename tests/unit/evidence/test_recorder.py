@@ -199,9 +199,10 @@ def test_the_projects_code_from_outside_the_tree_is_named(tmp_path: Path) -> Non
     assert found.outside == (
         f"{main}/src/cart/rates.txt",
         f"cart: {main}/src/cart/__init__.py",
+        f"friend: {tmp_path}/other/friend.py",
         f"shop.till: {main}/src/shop/till.py",
     )
-    assert found.elsewhere == ((f"{tmp_path}/other/friend.py", sha256(b"")),)
+    assert found.elsewhere == (), "what this Python did not reach when it started, the project's own code led to"
 
     inside = text.format(src="src", lib="lib", rates="src/cart/rates.txt")
     found = recorded(project(fresh, {"tests/test_a.py": inside}), modes)
@@ -231,6 +232,19 @@ def test_an_installed_copy_of_the_project_is_outside_and_other_distributions_are
     assert {"pytest", "pluggy"} <= {one.name for one in found.distributions}
     assert "unused" not in {one.name for one in found.distributions}
     assert (f"{site}/start.pth", sha256(b"import sys\n")) in found.start
+
+
+def test_installed_code_of_no_distribution_is_from_elsewhere_and_a_copys_own_is_named_where_it_stays(
+    tmp_path: Path,
+) -> None:
+    text = "import sys\nsys.path.insert(0, 'lib/site-packages')\nimport loose\ndef test_x(): pass\n"
+    vendored = {"lib/site-packages/loose.py": "", "lib/site-packages/start.pth": "import sys\n"}
+    main = tmp_path / "main"
+    project(main, vendored, venv=False)
+    place = project(tmp_path / "fresh", {**vendored, "tests/test_a.py": text})
+    found = recorded(place, RECORD._replace(home=str(main)))
+    assert (f"{main}/lib/site-packages/loose.py", sha256(b"")) in found.elsewhere
+    assert (f"{main}/lib/site-packages/start.pth", sha256(b"import sys\n")) in found.start
 
 
 def test_unittest_is_recorded_by_the_same_recorder(tmp_path: Path) -> None:
@@ -266,6 +280,9 @@ def test_what_is_carried_is_what_the_modes_ask_for() -> None:
         "tallystick_ids.json",
         "tallystick_modes.json",
         "tallystick_recorder.py",
+        "tallystick_attribution.py",
+        "tallystick_import_graph.py",
+        "tallystick_integrity.py",
     }
     assert carried_files(RUNNERS["exit"], (), RECORD) == {}
 

@@ -128,7 +128,7 @@ def test_a_subject_that_patches_unittest_is_caught(tmp_path: Path) -> None:
 def test_nothing_in_environment_arguments_or_files_tells_a_sabotaged_run(tmp_path: Path) -> None:
     text = """
         import os, sys
-        beside = os.path.dirname(sys.modules["tallystick_pytest_plugin"].__file__)
+        beside = os.environ["PYTHONPATH"]
         seen = [sorted(os.listdir(beside)), sys.argv[:1], sorted(os.environ)]
         with open("seen.txt", "a") as file:
             file.write(repr([name for name in seen[0] if "cache" not in name]) + repr(seen[1:3]) + "\\n")

@@ -46,7 +46,7 @@ def recorded(founds: list[Found]) -> Ledger:
     """The ledger that follows, each record being one that everybody would take."""
     ledger = Ledger("checkout")
     try:
-        made = events(ledger, take(ledger, founds), None)
+        made = events(ledger, take(ledger, founds), None, {})
     except Refusal:
         return ledger
     for number, event in enumerate(made, 1):

@@ -147,6 +147,11 @@ def test_indented_lines_are_what_a_criterion_asks_for(text: str) -> None:
     assert drafts(text) == [("AC1", "first", ("a screenshot", "run: make test")), ("AC2", "second", None)]
 
 
+@pytest.mark.parametrize("asked", ["run: cargo test -- --nocapture", "tests: shop::src/lib.rs - total", "a * b + c"])
+def test_a_bullet_is_one_only_where_the_line_begins(asked: str) -> None:
+    assert drafts(f"- [ ] AC1 first\n  - {asked}\n  {asked}\n") == [("AC1", "first", (asked, asked))]
+
+
 def test_items_without_ids_are_numbered() -> None:
     text = "- [ ] the cart keeps its lines\n- [ ] a guest can pay\n"
     assert drafts(text) == [("AC1", "the cart keeps its lines", None), ("AC2", "a guest can pay", None)]

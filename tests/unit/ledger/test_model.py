@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tallystick.canonical import Json
 from tallystick.journal.record import Event
 from tallystick.ledger import payload, rules
-from tallystick.ledger.model import Claim, Criterion, Draft, state_of
+from tallystick.ledger.model import Claim, Criterion, Draft, Red, state_of
 from tallystick.ledger.permissions import ACTS, denied
 from tests.unit.ledger.ledgers import DRAFTS, EVIDENCE, Book
 
@@ -103,6 +103,7 @@ def sound() -> dict[str, dict[str, Json]]:
         rules.close(ledger, "AC1", "out of scope"),
         rules.override(ledger, "AC1", "seen"),
         rules.abandon(ledger, "replaced"),
+        rules.red_seen(ledger, ledger.criteria["AC1"], Red("r-1", "", "1" * 40, None, "2" * 64, ("a.py::b",))),
         rules.claim(ledger.criteria["AC1"].draft, Claim(True, "a.txt", None, None, "old/feature_list.json")),
     ]
     book.commit(rules.amend(ledger, "AC2", "softer", False, "agreed there"), ours=False)

@@ -14,6 +14,7 @@ VIEW = f".agent/tasks/{FEATURE}/feature_list.json"
 
 #: The criteria that a machine decides.
 CHECKED = ("AC1", "AC2", "AC3", "AC4", "AC5")
+LEVELS = {**dict.fromkeys(CHECKED[:4], "proven"), "AC5": "ran", "AC6": "cited"}
 
 NOTE = "AC4: redeem() looked for the coupon among the lines. Mended in shop/cart.py, no test was changed."
 
@@ -34,7 +35,9 @@ def _failing(*says: str) -> Ask:
     return Ask("list_failing", {"task_id": FEATURE}, Expect(says=says))
 
 
+#: Of AC5 only an exit status tells how it went, so no test of it can be seen red.
 _RAN = Expect(facts={"passes": True, "level": "ran"})
+_PROVEN = Expect(facts={"passes": True, "level": "proven"})
 _CITED = Expect(facts={"passes": True, "level": "cited"})
 
 SCENES: tuple[Scene, ...] = (
@@ -69,16 +72,16 @@ SCENES: tuple[Scene, ...] = (
     Scene(
         "verifier",
         "runs the proofs itself, and is killed in the middle of one",
-        (_mark("AC1", _RAN), _mark("AC2", _RAN), Crash(_mark("AC3", _RAN))),
+        (_mark("AC1", _PROVEN), _mark("AC2", _PROVEN), Crash(_mark("AC3", _PROVEN))),
     ),
     Scene(
         "verifier",
         "is a new process, and goes on where the old one was killed",
         (
-            _read("AC1", _RAN),
-            _read("AC2", _RAN),
+            _read("AC1", _PROVEN),
+            _read("AC2", _PROVEN),
             # Killed between its commit and its answer, the old one would have left a whole pass.
-            _mark("AC3", _RAN._replace(or_refused="pass.already")),
+            _mark("AC3", _PROVEN._replace(or_refused="pass.already")),
             _mark("AC4", Expect("check.red", says=("test_works_once", "tests/test_coupon.py:"))),
             _mark("AC5", _RAN),
         ),
@@ -115,8 +118,8 @@ SCENES: tuple[Scene, ...] = (
         "asks for a brief, and runs again what the change touched",
         (
             Ask("brief", {"feature": FEATURE}, Expect(says=("To re-run: 4", "AC4", NOTE))),
-            _mark("AC4", _RAN),
-            *(_mark(name, _RAN) for name in ("AC1", "AC2", "AC3", "AC5")),
+            *(_mark(name, _PROVEN) for name in ("AC4", "AC1", "AC2", "AC3")),
+            _mark("AC5", _RAN),
         ),
     ),
 )

@@ -1,23 +1,32 @@
 """The contract of a test runner: what it can run, how it is started, what it carries into the check.
 
-A runner of ours never reads what a test run prints. It starts the project's own runner with a small reporter of ours,
-which it *carries* (copied into a folder of the run, so nothing of ours needs to be readable or importable where the
-check runs), and the reporter writes rows into an inherited pipe (`report.py`).
+Where a runner takes a reporter, ours is *carried* (copied into a folder of the run, so nothing of ours needs to be
+readable or importable where the check runs) and writes rows into an inherited pipe (`report.py`). What a test prints
+cannot reach it. A runner that takes none is read by what it prints itself (`reads`); what it then cannot tell from the
+words of a test is said in its module, and no such run goes above the level *ran*.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tallystick.evidence.runners.report import Report
 
 #: The variable that tells a reporter the number of the inherited pipe.
 REPORT_VARIABLE = "TALLYSTICK_REPORT"
 #: The file beside the reporter that names the ids to run, as a JSON array; without it everything asked for runs.
 IDS_FILE = "tallystick_ids.json"
-#: The file beside the reporter that says in which modes it runs, as a JSON object; taken away as soon as it is read.
+#: The file in a run's own TMPDIR that says in which modes it runs, as a JSON object; taken away as soon as it is read.
 MODES_FILE = "tallystick_modes.json"
 #: What is carried besides the reporter where a run is recorded, and its source in this package.
 RECORDER, RECORDER_SOURCE = "tallystick_recorder.py", "recorder.py"
+#: What tells, beside the recorder, which test file rests on what, and what makes a graph of that; their sources.
+ATTRIBUTION, ATTRIBUTION_SOURCE = "tallystick_attribution.py", "attribution.py"
+IMPORT_GRAPH, IMPORT_GRAPH_SOURCE = "tallystick_import_graph.py", "import_graph.py"
+#: What looks, in such a run, whether the tests and the runner are still themselves, and its source.
+INTEGRITY, INTEGRITY_SOURCE = "tallystick_integrity.py", "integrity.py"
 
 
 class Modes(NamedTuple):
@@ -47,7 +56,7 @@ class Tree(NamedTuple):
 
 
 class Interpreter(NamedTuple):
-    """The Python that runs a project's tests; `found` says why this one."""
+    """The program that runs a project's tests, Python for most; `found` says why this one."""
 
     path: str
     found: str
@@ -71,8 +80,13 @@ class Runner(NamedTuple):
     command. `find(tree)`: whether the project's tests are this runner's. `speaks(id)`: whether a test id has this
     runner's form, of which `form` is an example. `ids_command(python, ids, root, folder)` starts exactly these ids;
     None where there are none. `folder` is the run's own and holds the file `carried`, whose text is `source` in this
-    package ("": nothing is carried and nothing reported). `module` must be importable in the project's Python; "" for
-    what every Python has.
+    package ("": nothing is carried). `module` must be importable in the project's Python; "" for what every Python has.
+    `by_command(argv, ids, root, folder)` is the project's own command for this runner, made to run exactly these ids;
+    None for a command of another one.
+    `program(root, path)` finds what starts the ids where that is no Python, in the folders of `path`; it raises
+    `Refusal` "check.no_runner". `reads` makes the report of what was carried out: of all that the run printed, or of
+    the pipe's bytes where something is carried (None: these are rows). `reserves`: it asks for far more address space
+    than it ever uses, so that a limit of it would only break it.
     """
 
     name: str
@@ -84,3 +98,7 @@ class Runner(NamedTuple):
     find: Callable[[Tree], bool] = _never
     speaks: Callable[[str], bool] = _never
     ids_command: Callable[[Interpreter, tuple[str, ...], str, str], Command] | None = None
+    by_command: Callable[[tuple[str, ...], tuple[str, ...], str, str], Command | None] | None = None
+    program: Callable[[str, str], Interpreter] | None = None
+    reads: Callable[[bytes], Report] | None = None
+    reserves: bool = False

@@ -7,12 +7,26 @@ from collections.abc import Mapping
 from tallystick.canonical import encode
 from tallystick.errors import Refusal
 from tallystick.evidence.runners.base import (
+    ATTRIBUTION,
+    ATTRIBUTION_SOURCE,
     IDS_FILE,
+    IMPORT_GRAPH,
+    IMPORT_GRAPH_SOURCE,
+    INTEGRITY,
+    INTEGRITY_SOURCE,
     MODES_FILE,
     RECORDER,
     RECORDER_SOURCE,
     Modes,
     Runner,
+)
+
+#: What a recorded run carries besides its reporter, and the source of each in this package.
+_RECORDING = (
+    (RECORDER, RECORDER_SOURCE),
+    (ATTRIBUTION, ATTRIBUTION_SOURCE),
+    (IMPORT_GRAPH, IMPORT_GRAPH_SOURCE),
+    (INTEGRITY, INTEGRITY_SOURCE),
 )
 
 
@@ -29,7 +43,7 @@ def carried_files(runner: Runner, ids: tuple[str, ...], modes: Modes | None = No
     if modes is not None:
         files[MODES_FILE] = encode(modes._asdict())
         if modes.record:
-            files[RECORDER] = _source(RECORDER_SOURCE)
+            files |= {name: _source(source) for name, source in _RECORDING}
     return files
 
 

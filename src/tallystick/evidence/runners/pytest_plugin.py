@@ -7,7 +7,7 @@ With `tallystick_ids.json` beside it, exactly these ids are run (the command the
 not exist keeps none of the others from running, and what the project's configuration adds for its whole suite
 (workers, repeated attempts, a coverage threshold) does not bend the verdict on a few.
 
-`tallystick_modes.json` beside it says what else a run is for (`base.Modes`): alone, recorded, sabotaged. It is taken
+`tallystick_modes.json` in TMPDIR says what else a run is for (`base.Modes`): alone, recorded, sabotaged. It is taken
 away before any code of the project runs, and nothing in the environment tells one kind of run from another.
 """
 
@@ -19,7 +19,7 @@ import os
 import platform
 import re
 import sys
-from contextlib import suppress
+import warnings
 from types import ModuleType
 
 import pytest
@@ -95,28 +95,36 @@ class Chosen:
         return some or nodeid in self._plain or nodeid.startswith(self._inside)
 
 
-def _beside(name: str) -> Any:
-    """The JSON in a file beside this one, None where there is none."""
+def _beside(name: str, folder: str = _HERE) -> Any:
+    """The JSON in a file beside this one (or in another folder), None where there is none."""
     try:
-        with open(os.path.join(_HERE, name), encoding="utf-8") as file:
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
             return json.load(file)
     except FileNotFoundError:
         return None
 
 
 def _modes() -> Facts:
-    modes: Facts = _beside("tallystick_modes.json") or {}
+    folder = os.environ.get("TMPDIR", _HERE)  # not beside us: from there nothing can be taken away
+    modes: Facts = _beside("tallystick_modes.json", folder) or {}
     if modes:
-        with suppress(OSError):  # a folder that cannot be written to
-            os.unlink(os.path.join(_HERE, "tallystick_modes.json"))
+        os.unlink(os.path.join(folder, "tallystick_modes.json"))
     return modes
 
 
 def _recorder(modes: Facts) -> Any:
     if not modes.get("record"):
         return None
-    recorder = importlib.import_module("tallystick_recorder")  # it lies beside this file where it is needed
-    return recorder.Recorder(_ROOT, modes.get("packages", ()), modes.get("home", ""))
+    recorder, attribution = _carried("tallystick_recorder"), _carried("tallystick_attribution").Attribution
+    graph = _carried("tallystick_import_graph").rows
+    return recorder.Recorder(_ROOT, modes.get("packages", ()), modes.get("home", ""), attribution, graph)
+
+
+def _carried(name: str) -> Any:
+    """The module that lies beside this file where it is needed; nobody else finds it by its name."""
+    module = importlib.import_module(name)
+    del sys.modules[name]
+    return module
 
 
 _CHANNEL = Channel(os.environ.pop("TALLYSTICK_REPORT", None))
@@ -124,6 +132,7 @@ _IDS = _beside("tallystick_ids.json")
 _CHOSEN = None if _IDS is None else Chosen(_IDS)
 _MODES = _modes()
 _RECORDER = _recorder(_MODES)
+_INTEGRITY: Any = _carried("tallystick_integrity").Integrity(_ROOT) if _MODES.get("record") else None
 _CHANNEL.row(
     "begin",
     {
@@ -139,6 +148,10 @@ _CHANNEL.row(
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Generator[None, Any, None]:
     """Set back what the configuration adds for a whole suite; note a conftest that cannot be imported."""
     known = vars(early_config.known_args_namespace)
+    if _CHOSEN is not None and "cov_fail_under" in known:
+        known["cov_fail_under"] = 0  # its plugin goes by what was read so far, not by the words as they end up
+    if not any(word.startswith("--confcutdir") for word in args):
+        _cut(early_config, known)
     words: list[str] = []
     if _CHOSEN is not None or _MODES.get("alone"):
         words += [word for option, word in _ALONE if option in known]
@@ -151,6 +164,18 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     outcome = yield
     if outcome.excinfo is not None:
         _conftest(outcome.excinfo[1])
+
+
+def _cut(config: pytest.Config, known: Facts) -> None:
+    """Let the conftests down from the project's top be loaded and none above it: where a file that says nothing about
+    tests, or one outside, would set another border."""
+    if not _relative(_options_file(config)):
+        known["confcutdir"] = _ROOT
+
+
+def pytest_configure() -> None:
+    """From now on no code of the project finds us by our name."""
+    sys.modules.pop(__name__, None)
 
 
 def pytest_internalerror(excinfo: Any) -> None:
@@ -180,7 +205,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, None]:
-    """Note what exception kept a file or class from being collected."""
+    """Note what exception kept a file or class from being collected; and which files are collected at all."""
+    if _RECORDER is not None and isinstance(collector, pytest.File) and os.path.isfile(collector.path):
+        _RECORDER.tests.knows(collector.nodeid, str(collector.path))
     outcome = yield
     report = outcome.get_result()
     call = getattr(report, "call", None)
@@ -196,6 +223,16 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
         _CHANNEL.row("scope", dict(_facts(report), id=report.nodeid, phase="collect", outcome=report.outcome))
 
 
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, None]:
+    """Say whose test it is that reads what is read now."""
+    if _RECORDER is not None:
+        _RECORDER.tests.begins(item.nodeid.partition("::")[0], str(getattr(item, "path", "")))
+    yield
+    if _RECORDER is not None:
+        _RECORDER.tests.ends()
+
+
 def pytest_runtest_logstart(nodeid: str) -> None:
     """Say that a test begins."""
     _CHANNEL.row("start", {"id": nodeid})
@@ -204,6 +241,8 @@ def pytest_runtest_logstart(nodeid: str) -> None:
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
     """In a sabotaged run, let the test fail: whoever reports it as passed does not tell what happened."""
+    if _INTEGRITY is not None:
+        _INTEGRITY.item(item)
     if _MODES.get("sabotage"):
         item.runtest = _sabotaged(item.runtest, _MODES["sabotage"])  # type: ignore[method-assign]
     yield
@@ -247,9 +286,29 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Say that the run came to its end, before anybody else can change its status; before that, what it read."""
     if _RECORDER is not None:
+        for plugin in session.config.pluginmanager.get_plugins():
+            _INTEGRITY.plugin(plugin)
         for kind, facts in _RECORDER.rows(_plugins(session.config)):
+            if kind == "loaded":
+                outside = [*facts["outside"], *_options_outside(session.config)]
+                facts = dict(facts, outside=outside, patched=_INTEGRITY.seen())
             _CHANNEL.row(kind, facts)
     _CHANNEL.row("end", {"status": int(exitstatus), "collected": session.testscollected})
+
+
+def _options_outside(config: pytest.Config) -> list[str]:
+    """The file of options that was taken from outside the project, if one was."""
+    file = _options_file(config)
+    return [file] if file and not _relative(file) else []
+
+
+def _options_file(config: pytest.Config) -> str:
+    """The file from which options were taken, "" where there is none or it says nothing about tests."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # newer versions call this word old, and many projects make that an error
+        names = set(config.inicfg or ())
+    said = {word.partition("=")[0] for word in config.known_args_namespace.override_ini or ()}
+    return str(config.inipath) if names - said else ""
 
 
 def _plugins(config: pytest.Config) -> list[str]:

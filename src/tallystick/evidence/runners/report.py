@@ -10,6 +10,7 @@ keeps what it had reported. Keys that this version does not know are left alone.
 | test | one part of a test is over | id, phase (setup, call, teardown), outcome (passed, failed, skipped, rerun) |
 | scope | something around tests failed or was skipped | id, phase (collect, setup, teardown), outcome |
 | files | files of the tree that a recorded run opened | how (read, written), files |
+| rests | which of them, by their place among those read, rest on which | on, tests, everyones |
 | names | top-level names of modules that it looked for | names |
 | loaded | where its code came from | the fields of `Recorded` but the above |
 | end | the runner itself came to its end | status, collected |
@@ -20,10 +21,12 @@ fields of `Failure`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from tallystick.canonical import parse
 from tallystick.errors import Refusal
+from tallystick.evidence.selectors import base
 
 #: From good to bad: a test is as good as the worst that was said about it.
 OUTCOMES = ("passed", "skipped", "unfinished", "failed", "error")
@@ -62,10 +65,14 @@ class Recorded(NamedTuple):
 
     `read` are files opened or imported, `written` those that the run wrote first. `names` are the top-level modules
     looked for, found or not, `roots` the folders of the tree in which they are looked for. `outside`: modules and
-    files of the project that lie outside the tree, `elsewhere` code that is neither the project's nor installed, with
-    its digest. `start`: files that run at every start of the interpreter, with theirs. `plugins` of the runner.
-    `programs` were started beside the run. `partial` is why `read` is not the whole ("" where it is): bound, names,
-    forks, programs.
+    files of the project that lie outside the tree, `elsewhere` code that is neither the project's nor a
+    distribution's, with its digest. `start`: files that run at every start of the interpreter, with theirs. `plugins`
+    of the runner. `programs` were started beside the run. `partial` is why `read` is not the whole ("" where it is):
+    bound, names, forks, programs. `patched` says in words which tests, or parts of the runner, the project's own code
+    replaced.
+
+    Files by their place in `read`: `rests` are rows of a file and of what it needs by itself, `tests` the beginning of
+    the ids of a test file and that file, `everyones` what every test needs. Without `tests` nothing is told apart.
     """
 
     read: tuple[str, ...] = ()
@@ -79,6 +86,37 @@ class Recorded(NamedTuple):
     plugins: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     partial: str = ""
+    patched: tuple[str, ...] = ()
+    rests: tuple[tuple[int, ...], ...] = ()
+    tests: tuple[tuple[str, int], ...] = ()
+    everyones: tuple[int, ...] = ()
+
+    def of(self, ids: Iterable[str]) -> Recorded:
+        """What these ids alone rest on: all of their test files. The whole where one of them is not known, where no id
+        is named, or where nobody could tell what belongs to which test."""
+        starts = {number for one in ids for number in self._files_of(one)}
+        if self.partial or not starts or -1 in starts:
+            return self
+        needs = {row[0]: row[1:] for row in self.rests}
+        found = starts.union(self.everyones)
+        left = list(found)
+        while left:
+            new = set(needs.get(left.pop(), ())) - found
+            found |= new
+            left += new
+        read = tuple(name for number, name in enumerate(self.read) if number in found)
+        return self._replace(read=read, rests=(), tests=(), everyones=())
+
+    def _files_of(self, wanted: str) -> list[int]:
+        """The test files of an id or selector, -1 for one that is not known."""
+        start = base(wanted) or wanted
+        inside = (f"{start}::", f"{start}.", f"{start}/") if start != wanted else ()
+        found = [
+            number
+            for prefix, number in self.tests
+            if start == prefix or start.startswith((f"{prefix}::", f"{prefix}.")) or prefix.startswith(inside)
+        ]
+        return found or [-1]
 
 
 class Test(NamedTuple):
@@ -161,7 +199,7 @@ def _take(row: Any, tests: dict[str, Test], scopes: list[Test], facts: dict[str,
         status = row.get("status")
         facts.update(ended=True, status=status if isinstance(status, int) else None)
         return ""
-    if kind in ("files", "names", "loaded"):
+    if kind in ("files", "rests", "names", "loaded"):
         return _record(row, facts)
     test_id = _text(row, "id") if kind in ("start", "test", "scope") else ""
     if kind == "start" and test_id:
@@ -212,6 +250,8 @@ def _record(row: dict[str, Any], facts: dict[str, Any]) -> str:
     if row["row"] == "names":
         facts["recorded"] = before._replace(names=before.names + _texts(row, "names"))
         return ""
+    if row["row"] == "rests":
+        return _rest(row, facts)
     if row["row"] == "files":
         how = row.get("how")
         if how == "read":
@@ -228,8 +268,31 @@ def _record(row: dict[str, Any], facts: dict[str, Any]) -> str:
         programs=_texts(row, "programs"),
         distributions=tuple(Distribution(*one) for one in _lists(row, "distributions", 4)),
         partial=_text(row, "partial"),
+        patched=_texts(row, "patched"),
     )
     facts["recorded_whole"] = True
+    return ""
+
+
+def _rest(row: dict[str, Any], facts: dict[str, Any]) -> str:
+    """Add one row about which files rest on which; what is wrong with it, "" if nothing is."""
+    before: Recorded = facts["recorded"]
+    on, tests, everyones = (row.get(key, []) for key in ("on", "tests", "everyones"))
+    places = range(len(before.read))
+    if not isinstance(on, list) or not isinstance(tests, list) or not isinstance(everyones, list):
+        return "does not say what rests on what"
+    fits = all(isinstance(one, list) and one for one in on)
+    named = all(isinstance(one, list) and len(one) == 2 and isinstance(one[0], str) for one in tests)
+    if not fits or not named:
+        return "does not say what rests on what"
+    numbers = [*(number for one in on for number in one), *(number for _, number in tests), *everyones]
+    if not all(type(number) is int and number in places for number in numbers):
+        return "names a file that was not read"
+    facts["recorded"] = before._replace(
+        rests=(*before.rests, *map(tuple, on)),
+        tests=(*before.tests, *map(tuple, tests)),
+        everyones=(*before.everyones, *everyones),
+    )
     return ""
 
 

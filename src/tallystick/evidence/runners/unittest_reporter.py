@@ -3,7 +3,7 @@
 One file, standard library alone, Python 3.8 upwards: it runs in the project's Python, not in ours. It loads nothing of
 Tallystick and stands alone, so it brings its own copy of what the pytest plugin has too. What the rows mean stands in
 `report.py`. With `tallystick_ids.json` beside it exactly these dotted ids
-are run; without, its arguments are those of `python -m unittest`. `tallystick_modes.json` beside it says what else a
+are run; without, its arguments are those of `python -m unittest`. `tallystick_modes.json` in TMPDIR says what else a
 run is for (`base.Modes`); it is taken away before any code of the project runs.
 """
 
@@ -16,7 +16,6 @@ import platform
 import re
 import sys
 import unittest
-from contextlib import suppress
 from types import ModuleType
 
 TYPE_CHECKING = False
@@ -85,33 +84,42 @@ class Sabotage(Exception):  # noqa: N818 - it is no error
     """What every test of a sabotaged run fails with."""
 
 
-def _beside(name: str) -> Any:
-    """The JSON in a file beside this one, None where there is none."""
+def _beside(name: str, folder: str = _HERE) -> Any:
+    """The JSON in a file beside this one (or in another folder), None where there is none."""
     try:
-        with open(os.path.join(_HERE, name), encoding="utf-8") as file:
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
             return json.load(file)
     except FileNotFoundError:
         return None
 
 
 def _modes() -> Facts:
-    modes: Facts = _beside("tallystick_modes.json") or {}
+    folder = os.environ.get("TMPDIR", _HERE)  # not beside us: from there nothing can be taken away
+    modes: Facts = _beside("tallystick_modes.json", folder) or {}
     if modes:
-        with suppress(OSError):  # a folder that cannot be written to
-            os.unlink(os.path.join(_HERE, "tallystick_modes.json"))
+        os.unlink(os.path.join(folder, "tallystick_modes.json"))
     return modes
 
 
 def _recorder(modes: Facts) -> Any:
     if not modes.get("record"):
         return None
-    recorder = importlib.import_module("tallystick_recorder")  # it lies beside this file where it is needed
-    return recorder.Recorder(_ROOT, modes.get("packages", ()), modes.get("home", ""))
+    recorder, attribution = _carried("tallystick_recorder"), _carried("tallystick_attribution").Attribution
+    graph = _carried("tallystick_import_graph").rows
+    return recorder.Recorder(_ROOT, modes.get("packages", ()), modes.get("home", ""), attribution, graph)
+
+
+def _carried(name: str) -> Any:
+    """The module that lies beside this file where it is needed; nobody else finds it by its name."""
+    module = importlib.import_module(name)
+    del sys.modules[name]
+    return module
 
 
 _CHANNEL = Channel(os.environ.pop("TALLYSTICK_REPORT", None))
 _MODES = _modes()
 _RECORDER = _recorder(_MODES)
+_INTEGRITY: Any = _carried("tallystick_integrity").Integrity(_ROOT) if _MODES.get("record") else None
 
 
 class Result(unittest.TextTestResult):
@@ -120,9 +128,21 @@ class Result(unittest.TextTestResult):
     def startTest(self, test: unittest.TestCase) -> None:  # noqa: N802 - unittest's name
         super().startTest(test)
         _CHANNEL.row("start", {"id": test.id()})
+        name, module = test._testMethodName, type(test).__module__
+        path = getattr(sys.modules[module], "__file__", "")
+        if _RECORDER is not None:
+            _RECORDER.tests.begins(module, path)
+        if _INTEGRITY is not None:
+            _INTEGRITY.test(test.id(), getattr(test, name), path)
         if _MODES.get("sabotage"):
-            name = test._testMethodName
-            setattr(test, name, _sabotaged(getattr(test, name), _MODES["sabotage"]))
+            call, when = test._callTestMethod, _MODES["sabotage"]  # type: ignore[attr-defined]
+            # not the method itself: some versions of Python have looked it up already
+            test._callTestMethod = lambda method: call(_sabotaged(method, when))  # type: ignore[attr-defined]
+
+    def stopTest(self, test: unittest.TestCase) -> None:  # noqa: N802
+        super().stopTest(test)
+        if _RECORDER is not None:
+            _RECORDER.tests.ends()
 
     def addSuccess(self, test: unittest.TestCase) -> None:  # noqa: N802
         super().addSuccess(test)
@@ -167,7 +187,7 @@ class Runner(unittest.TextTestRunner):
         status = (0 if result.testsRun else _NO_TESTS) if result.wasSuccessful() else 1
         if _RECORDER is not None:
             for kind, facts in _RECORDER.rows():
-                _CHANNEL.row(kind, facts)
+                _CHANNEL.row(kind, dict(facts, patched=_INTEGRITY.seen()) if kind == "loaded" else facts)
         _CHANNEL.row("end", {"status": status, "collected": result.testsRun})
         return result
 
@@ -190,6 +210,9 @@ def _suite(ids: list[str]) -> unittest.TestSuite:
     found: dict[str, unittest.TestCase] = {}
     for wanted in sorted(ids):
         name = wanted[:-3] if wanted.endswith("::*") else wanted
+        file = _module_file(name)
+        if _RECORDER is not None and file:
+            _RECORDER.tests.knows(_dotted(file), file)
         try:
             _import(name)
             loaded = unittest.defaultTestLoader.loadTestsFromName(name)
@@ -197,7 +220,7 @@ def _suite(ids: list[str]) -> unittest.TestSuite:
             outcome = "skipped" if isinstance(error, unittest.SkipTest) else "failed"
             facts = _exception(error)
             if outcome == "failed":
-                facts.update(_failure(error, _module_file(name)))
+                facts.update(_failure(error, file))
             _CHANNEL.row("scope", dict(facts, id=name, phase="collect", outcome=outcome))
             continue
         for test in _tests(loaded):
@@ -276,6 +299,12 @@ def _module_file(dotted: str) -> str:
             if os.path.isfile(file):
                 return file
     return ""
+
+
+def _dotted(file: str) -> str:
+    """The dotted name of the module in a file of the project."""
+    name = _relative(file)[: -len(".py")]
+    return (name[: -len("/__init__")] if name.endswith("/__init__") else name).replace("/", ".")
 
 
 def _say(test_id: str, outcome: str, facts: Facts) -> None:

@@ -6,7 +6,7 @@ import os
 import re
 
 from tallystick.evidence.runners.base import Command, Interpreter, Runner, Tree
-from tallystick.evidence.runners.python import module_arguments
+from tallystick.evidence.runners.python import behind_launcher, module_arguments
 
 _REPORTER = "tallystick_unittest_reporter.py"
 _ID = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)+(::\*)?\Z|[^\W\d]\w*::\*\Z")
@@ -30,6 +30,13 @@ def ids_command(python: Interpreter, ids: tuple[str, ...], root: str, folder: st
     return Command((python.path, os.path.join(folder, _REPORTER)), {})
 
 
+def by_command(argv: tuple[str, ...], ids: tuple[str, ...], root: str, folder: str) -> Command | None:
+    """As `ids_command`, by the Python of the project's own command `… python -m unittest`, which says no more."""
+    del ids, root
+    at = behind_launcher(argv, lambda tail: module_arguments(tail, "unittest") == len(tail))
+    return None if at is None else Command((*argv[: at + 1], os.path.join(folder, _REPORTER)), {})
+
+
 def wrapped(argv: tuple[str, ...], folder: str) -> Command | None:
     """`python -m unittest …` by our reporter, with the same arguments; None for anything else."""
     at = module_arguments(argv, "unittest")
@@ -46,4 +53,5 @@ UNITTEST = Runner(
     find=find,
     speaks=speaks,
     ids_command=ids_command,
+    by_command=by_command,
 )

@@ -67,8 +67,8 @@ COMMANDS: tuple[Command, ...] = (
         ("ledger", "get"),
         "the page of one criterion",
         "tallystick ledger get AC12",
-        "ledger:get",
-        (_CRITERION,),
+        "criterion:get",
+        (_CRITERION, flag("--diff", "how its tests differ from those that were seen red")),
     ),
     Command(
         ("ledger", "pass"),
@@ -116,10 +116,25 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         ("ledger", "accept"),
-        "let count what another copy of the repository changed: amendments, closings, overrides (a person)",
+        "let count what another copy changed, or let the tests stand as they are now (a person at a terminal)",
         'tallystick ledger accept AC7 --reason "agreed with the other team"',
         "sharing:accept",
-        (words("[FEATURE] [CRITERION]", "*", "none: whatever waits in the feature"), REASON),
+        (
+            words("[FEATURE] [CRITERION]", "*", "none: whatever another copy changed in the feature"),
+            Argument(
+                ("--tests",),
+                {"action": "append", "metavar": "ID", "help": "the id that a test has got; several times for several"},
+            ),
+            flag("--settings", "let the settings count as they are, although they ask for less than was frozen"),
+            REASON,
+        ),
+    ),
+    Command(
+        ("ledger", "red"),
+        "see the tests red before anything is built; from then on they are locked, and a pass can be proven",
+        "tallystick ledger red checkout AC12",
+        "red:red",
+        (words("[FEATURE] [CRITERION …]", "*", "none: every open criterion that names a check"),),
     ),
     Command(
         ("check",),
@@ -147,6 +162,15 @@ COMMANDS: tuple[Command, ...] = (
         (
             words("[FEATURE] [CRITERION …]", "*", "none: every criterion"),
             flag("--all", "also what holds already"),
+            Argument(
+                ("--level",),
+                {
+                    "choices": ("ran", "proven", "challenged"),
+                    "metavar": "LEVEL",
+                    "help": "the least level that counts this time: ran or proven (default: as the policy says)",
+                },
+            ),
+            value("--held-out", "DIR", "tests that nobody who wrote the code has seen (refused by this version)"),
             value("--trust-base", "REF", "trust the commands that this commit already held, as in CI"),
         ),
     ),

@@ -13,9 +13,9 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from tallystick.agents.scripted.player import play
-from tallystick.agents.scripted.sample import CRITERIA, FEATURE
+from tallystick.agents.scripted.sample import FEATURE
 from tallystick.agents.scripted.stage import PROGRAMS, PROJECT, ROOMS, build
-from tallystick.agents.scripted.story import CHECKED, SCENES
+from tallystick.agents.scripted.story import LEVELS, SCENES
 from tallystick.audit import Report, inspect
 from tallystick.canonical import Json
 from tallystick.errors import DONE, Refusal
@@ -78,10 +78,9 @@ def _end(machine: Machine, project: str) -> End:
     app.store.history(FEATURE, visit)
     end = End(app.ledger.show(FEATURE), inspect(app, None), records)
     levels = {criterion.id: criterion.level for criterion, state in end.shown.rows if state == "holds"}
-    wanted = {one["id"]: "ran" if one["id"] in CHECKED else "cited" for one in CRITERIA}
-    if levels != wanted:
+    if levels != LEVELS:
         raise Refusal(
-            "internal", f"the story broke off at its end: {levels} hold, and {wanted} should", "please say what you did"
+            "internal", f"the story broke off at its end: {levels} hold, and {LEVELS} should", "please say what you did"
         )
     if not end.report.holds or not end.report.anchored:
         says = "; ".join(finding.says for finding in end.report.findings)
@@ -116,12 +115,12 @@ def _opening(folder: str) -> list[str]:
 def _closing(live: Live, end: End, took: float, kept: str | None, terminal: Terminal) -> list[str]:
     """The last lines: what happened, counted, and what can be done next."""
     levels = Counter(criterion.level for criterion, _ in end.shown.rows)
-    ran, cited = levels["ran"], levels["cited"]
+    proven, ran, cited = (levels[level] for level in ("proven", "ran", "cited"))
     happened = (
         (
             end.records["pass_recorded"],
             "passes",
-            f"{ran} ran (Tallystick ran the check), {cited} cited a file",
+            f"{proven} proven (red first, then green), {ran} ran, {cited} cited a file",
         ),
         (live.refusals, "refusals", "a mark by the wrong role, a red test, a citation of nothing"),
         (live.kills, "kill -9", "in the middle of a mark; each acknowledged mark was still there"),

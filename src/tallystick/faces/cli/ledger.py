@@ -8,11 +8,10 @@ from tallystick.faces.cli import rows
 from tallystick.faces.cli.call import Call
 from tallystick.faces.cli.terminal import safe
 from tallystick.ids import feature_id, shown, typed
-from tallystick.ledger.model import Claim, ledger_of, state_of
+from tallystick.ledger.model import ledger_of, state_of
 from tallystick.ledger.requirement import is_machine_check, parse
-from tallystick.ledger.service import Receipt, Shown
+from tallystick.ledger.service import Receipt
 from tallystick.limits import PAGE_ROWS
-from tallystick.moment import ago
 from tallystick.wiring import evidence
 
 
@@ -99,50 +98,6 @@ def failing(call: Call) -> int:
     return LOOK if rows.say_findings(seen, call.terminal) else DONE
 
 
-def get(call: Call) -> int:
-    """The page of one criterion."""
-    feature, name = call.feature_and_word()
-    seen = call.app.ledger.show(feature)
-    criterion = seen.criterion(name)
-    state = next(word for one, word in seen.rows if one.id == criterion.id)
-    required = list(criterion.evidence_required) if criterion.evidence_required is not None else None
-    document = {
-        "feature": feature,
-        **rows.criterion_document(criterion, state),
-        "evidence_required": required,
-        "attempts": criterion.attempts,
-        "amended": criterion.amended,
-        "added": criterion.added,
-        "closed": criterion.closed,
-        "claims": [claim._asdict() for claim in criterion.claims],
-        "rests_on": [{"kind": one.kind, "target": one.target, "digest": one.digest} for one in criterion.citations],
-    }
-    now = call.machine.clock.now()
-    lines = [f"{safe(criterion.id)}   {rows.word(state)}", "", f"  {safe(criterion.description)}"]
-    lines += [f"  asks for   {safe(entry)}" for entry in required or ()]
-    if criterion.passes:
-        when = ago(criterion.passed_at or "", now)
-        lines.append(
-            f"  passed     {criterion.level}, by {safe(criterion.passed_by)}, {when}: {safe(criterion.evidence_ref)}"
-        )
-    if state == "stale":
-        lines.append(f"  changed    {safe(call.app.ledger.changed(criterion))} since its proof")
-    lines += [f"  rests on   {safe(one.target)}  sha256:{one.digest[:16]}…" for one in criterion.citations]
-    lines += [f"  claimed    {_claim(one)}" for one in criterion.claims]
-    lines += _waiting(seen, criterion.id)
-    if criterion.override is not None:
-        lines.append(f"  overridden {safe(criterion.override)}")
-    if criterion.closed is not None:
-        lines.append(f"  closed     {safe(criterion.closed)}")
-    if criterion.error:
-        lines.append(
-            f"  failed     {criterion.attempts} time(s), {ago(criterion.failed_at or '', now)}: {safe(criterion.error)}"
-        )
-    lines += ["", _next(feature, criterion.id, state, required)]
-    call.terminal.answer(document, lines)
-    return LOOK if rows.say_findings(seen, call.terminal) else DONE
-
-
 def mark_pass(call: Call) -> int:
     """Pass by running the frozen check, or by citing where there is none."""
     feature, name = call.feature_and_word()
@@ -220,37 +175,5 @@ def _marked(feature: str, receipt: Receipt) -> dict[str, Json]:
     return {"feature": feature, **rows.criterion_document(criterion, state_of(criterion, False))}
 
 
-def _waiting(seen: Shown, name: str) -> list[str]:
-    """What another copy of the repository says of the criterion and does not count here."""
-    ledger = seen.ledger
-    lines: list[str] = []
-    if any(mark.data["criterion"] == name for mark in ledger.proposals.values()):
-        from tallystick.faces.cli.sharing import waits
-
-        for mark in ledger.proposals.values():
-            if mark.data["criterion"] == name:
-                lines += waits(mark, ledger.feature)
-    if name in ledger.rivals:
-        lines.append(f'  elsewhere  another copy means by that id: "{safe(ledger.rivals[name].description, 120)}"')
-    return lines
-
-
 def _has_check(required: tuple[str, ...] | None) -> bool:
     return any(is_machine_check(parse(entry)) for entry in required or ())
-
-
-def _claim(claim: Claim) -> str:
-    """What a foreign store says, and that it does not count."""
-    said = "passing" if claim.passes else "failing"
-    parts = [claim.at, claim.evidence_ref, claim.error]
-    told = "".join(f", {safe(part, 80)}" for part in parts if part)
-    return f"{said}{told} ({safe(claim.source, 80)}); counts for nothing"
-
-
-def _next(feature: str, name: str, state: str, required: list[str] | None) -> str:
-    word = typed(name)
-    if state in ("failing", "stale", "regressed", "elsewhere"):
-        if _has_check(tuple(required or ())):
-            return f"Next     tallystick check {feature} {word}          runs its check, changes nothing"
-        return f"Next     tallystick ledger pass {feature} {word} --evidence PATH"
-    return "Next     nothing is left to do for it"

@@ -21,7 +21,7 @@ def criterion_document(criterion: Criterion, state: str) -> dict[str, Json]:
     return {
         "id": criterion.id,
         "description": criterion.description,
-        "passes": criterion.passes or done,
+        "passes": (criterion.passes and state != "failing") or done,
         "level": criterion.level if criterion.passes else "claimed",
         "state": state,
         "evidence_ref": f"override: {criterion.override}" if done else criterion.evidence_ref,

@@ -1,4 +1,5 @@
-"""`tallystick share` and `tallystick ledger accept`: what copies of a repository know of each other."""
+"""`tallystick share` and `tallystick ledger accept`: what copies of a repository know of each other, and what a person
+lets count."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from tallystick.faces.cli.terminal import safe
 from tallystick.ids import typed
 from tallystick.journal.segments import FOLDER
 from tallystick.ledger.model import Mark, ledger_of
+from tallystick.wiring import evidence
 
 
 def share(call: Call) -> int:
@@ -44,17 +46,59 @@ def share(call: Call) -> int:
 
 
 def accept(call: Call) -> int:
-    """Let count what another copy amended, closed or overrode."""
+    """Let count what another copy amended, closed or overrode; or the tests of a criterion as they are now, or the
+    settings."""
     feature, names = call.feature_and_criteria()
     if len(names) > 1:
         raise Refusal("usage", "one criterion at a time, or none for all of them", "tallystick ledger accept AC7 …")
     name = names[0] if names else ""
-    waiting = ledger_of(call.app.ledger.snapshot(feature)).proposals
+    if call.arguments.settings:
+        return _accept_settings(call, feature, name)
+    ledger = ledger_of(call.app.ledger.snapshot(feature))
+    waiting = ledger.proposals
+    found = ledger.find(name) if name else None
+    if call.arguments.tests and found is None:
+        raise Refusal("usage", "--tests goes with one criterion", "tallystick ledger accept AC7 --tests ID --reason …")
+    asked = found is not None and not any(mark.data["criterion"] == found.id for mark in waiting.values())
+    if found is not None and (asked or call.arguments.tests):
+        return _accept_tests(call, feature, found.id)
     receipt = call.app.ledger.accept(feature, name, call.arguments.reason)
     left = ledger_of(call.app.ledger.snapshot(feature)).proposals
     taken = [mark for key, mark in waiting.items() if key not in left]
     lines = [f"{safe(mark.data['criterion'])}: {proposed(mark)}. It counts from now on." for mark in taken]
     accepted = [{"criterion": mark.data["criterion"], "type": mark.type} for mark in taken]
+    call.terminal.answer({"feature": feature, "accepted": accepted, "notes": list(receipt.notes)}, lines)
+    for note in receipt.notes:
+        call.terminal.tell(f"note: {note}")
+    return DONE
+
+
+def _accept_tests(call: Call, feature: str, name: str) -> int:
+    """Let the tests of a criterion stand as they are now, or take over the ids that they have got."""
+    tests = call.arguments.tests or ()
+    receipt = evidence(call.app).accept(feature, name, tests, call.arguments.reason)
+    told = f"its tests are now {', '.join(safe(one, 120) for one in tests)}" if tests else "its tests stand as they are"
+    lines = [
+        f"{safe(name)}: {told}.",
+        f"Next     tallystick verify {feature} {typed(name)}          makes the red again",
+    ]
+    accepted = [{"criterion": name, "type": "tests"}]
+    call.terminal.answer({"feature": feature, "accepted": accepted, "notes": list(receipt.notes)}, lines)
+    for note in receipt.notes:
+        call.terminal.tell(f"note: {note}")
+    return DONE
+
+
+def _accept_settings(call: Call, feature: str, name: str) -> int:
+    """Let the settings of the tree count, although they ask for less than was frozen with the feature."""
+    if name or call.arguments.tests:
+        raise Refusal("usage", "--settings goes with a feature alone", "tallystick ledger accept --settings --reason …")
+    receipt = call.app.ledger.accept_settings(feature, call.arguments.reason)
+    lines = [
+        "The settings count as they are now.",
+        f"Next     tallystick verify {feature}          runs again what they changed",
+    ]
+    accepted = [{"criterion": None, "type": "settings"}]
     call.terminal.answer({"feature": feature, "accepted": accepted, "notes": list(receipt.notes)}, lines)
     for note in receipt.notes:
         call.terminal.tell(f"note: {note}")

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from tallystick.canonical import Json
 from tallystick.errors import DONE, Refusal
 from tallystick.evidence.origin import Command, needed, waits
+from tallystick.evidence.service import checkable
 from tallystick.evidence.trust import Trusted
 from tallystick.faces.cli.call import Call
 from tallystick.faces.cli.terminal import safe
 from tallystick.ledger.model import ledger_of
 from tallystick.ledger.permissions import denied
 from tallystick.settings import Settings
-from tallystick.wiring import App
+from tallystick.wiring import App, shut_in
 from tallystick.wiring import trust as table_of
 
 
@@ -32,9 +33,11 @@ def trust(call: Call) -> int:
 
 
 def asked(app: App, settings: Settings) -> list[Command]:
-    """Every command of this repository that needs trust, trusted or not."""
+    """Every command of this repository that needs trust, trusted or not; our own where nothing shuts them in."""
     ledgers = {feature: ledger_of(app.ledger.snapshot(feature)) for feature in app.ledger.features()}
-    return needed(settings, {feature: list(one.criteria.values()) for feature, one in ledgers.items()})
+    criteria = {feature: list(one.criteria.values()) for feature, one in ledgers.items()}
+    own = any(not one.foreign and one.closed is None and checkable(one) for some in criteria.values() for one in some)
+    return needed(settings, criteria, confined=not own or shut_in(app))
 
 
 def _show(call: Call) -> int:

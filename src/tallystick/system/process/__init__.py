@@ -8,8 +8,8 @@ Importing this costs nothing; what is heavy is imported when a program is starte
 from __future__ import annotations
 
 from tallystick.system.process.finished import Finished, Limits
-from tallystick.system.process.launch import run
+from tallystick.system.process.launch import PRINTED, run
 from tallystick.system.process.quick import capture
 from tallystick.system.process.starting import find_program
 
-__all__ = ["Finished", "Limits", "capture", "find_program", "run"]
+__all__ = ["PRINTED", "Finished", "Limits", "capture", "find_program", "run"]

@@ -15,6 +15,8 @@ from tallystick.system.process.starting import kill_group, not_started
 _POLL_S = 0.2
 _AFTER_GRACE_S = 10.0
 _SUPERVISOR = os.path.join(os.path.dirname(__file__), "supervisor.py")
+#: In the place of a variable's name: the report is all that is printed.
+PRINTED = "-"
 #: What the supervisor's own Python may need to find its library; the program gets `env` and nothing else.
 _LIBRARY_PATHS = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
@@ -35,8 +37,9 @@ def run(
 
     It gets a session of its own without a terminal, both output streams in one pipe, and nothing to read but `input`.
     With `report_as` it inherits a pipe whose number stands in the variable of that name; what is written there is
-    `Finished.report`. `on_output` sees each piece of output; `cancelled` is asked about five times a second. Raises
-    `Refusal` with code `missing` when the program or the folder is not there. No shell is involved.
+    `Finished.report`; with `PRINTED` that is all the output, unbroken. `on_output` sees each piece of output;
+    `cancelled` is asked about five times a second. Raises `Refusal` with code `missing` when the program or the folder
+    is not there. No shell is involved.
     """
     return _Run(argv, cwd, env, limits, input, report_as, on_output, cancelled, missing).finish()
 
@@ -46,7 +49,7 @@ class _Run:
 
     __slots__ = (
         "_answer", "_answer_fd", "_argv", "_cancelled", "_cwd", "_life", "_limits", "_missing", "_on_output", "_out",
-        "_out_fd", "_pump", "_report", "_report_fd", "_started", "_stopped", "_supervisor",
+        "_out_fd", "_printed", "_pump", "_report", "_report_fd", "_started", "_stopped", "_supervisor",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +68,7 @@ class _Run:
         self._on_output, self._cancelled = on_output, cancelled
         self._out, self._report, self._answer = Kept(limits.keep), bytearray(), bytearray()
         self._stopped = ""
+        self._printed = report_as == PRINTED
         self._pump = Pump()
         self._started = time.monotonic()
         self._start(dict(env), input, report_as)
@@ -84,7 +88,7 @@ class _Run:
         self._pump.read(self._out_fd, self._take_output)
         self._pump.read(self._answer_fd, self._answer.extend)
         stdin = subprocess.DEVNULL
-        if report_as:
+        if report_as and not self._printed:
             self._report_fd, report = os.pipe()
             self._pump.read(self._report_fd, self._take_report)
             theirs.append(report)
@@ -201,6 +205,8 @@ class _Run:
 
     def _take_output(self, chunk: bytes) -> None:
         self._out.add(chunk)
+        if self._printed:
+            self._take_report(chunk)
         if self._on_output is not None:
             self._on_output(chunk)
 
