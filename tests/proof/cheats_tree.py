@@ -22,6 +22,9 @@ printf '%s\\n' '{{"row":"begin","runner":"pytest","version":"9.2.0","python":"3.
   '{{"row":"loaded","outside":[]}}' '{{"row":"end","status":0,"collected":1}}' >> "/proc/self/fd/$TALLYSTICK_REPORT"
 """
 
+#: What lies outside is named, or hidden where the checkout lies below the folder for temporary files.
+HIDDEN_OR_NAMED = caught("import.outside", "check.red", 3, 4)
+
 
 def _environment(stage: Stage, evil: dict[str, str]) -> None:
     """An environment of the project's own that sees the packages of the shared one, and `evil` beside them."""
@@ -223,9 +226,9 @@ CHEATS = (
         "outside_the_tree",
         "the module that works lies outside the project",
         _outside_the_tree,
-        caught("import.outside", 3),
+        HIDDEN_OR_NAMED,
     ),
-    Cheat("linked_outside", "the module is a link out of the project", _linked_outside, caught("import.outside", 3)),
+    Cheat("linked_outside", "the module is a link out of the project", _linked_outside, HIDDEN_OR_NAMED),
     Cheat("replaced_object", "git replaces the test by a softer one", _replaced_object, caught(4)),
     Cheat("filter", "a filter of git writes a softer test", _filter, caught(4)),
     Cheat(

@@ -229,7 +229,11 @@ class Prover:
         """Tree, state, environment, confinement, when it began, and whether it ran in a copy."""
         rows = self._trees.rows(ground.tree) if self._trees is not None and ground.tree else None
         state = None if rows is None else locks.state_digest(rows)
-        told: list[Json] = [ground.confined, sorted({result.ran.python for result in results})]
+        reports = [result.ran.report for result in results]
+        recorded = [one.recorded for one in reports if one is not None and one.recorded is not None]
+        installed = sorted({distribution for one in recorded for distribution in one.distributions})
+        pythons = sorted({result.ran.python for result in results})
+        told: list[Json] = [ground.confined, pythons, [list(distribution) for distribution in installed]]
         environment = canonical.sha256(canonical.encode(told))
         return ground.tree, state, environment, ground.confined, ground.began_ns, bool(ground.home)
 

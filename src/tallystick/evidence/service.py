@@ -52,11 +52,13 @@ class Checked(NamedTuple):
 
 
 class RedLook(NamedTuple):
-    """What a look for red found, by criterion; `refused` why one could not be checked at all."""
+    """What a look for red found, by criterion; `refused` why one could not be checked at all. `born` were green on the
+    very state that was frozen."""
 
     run: str
     seen: dict[str, SeenRed]
     refused: dict[str, Refusal]
+    born: frozenset[str]
     took_s: float
     confined: str
     notes: tuple[str, ...]
@@ -117,16 +119,15 @@ class EvidenceService:
         def decide(ledger: Ledger) -> Sequence[Event]:
             events = [event]
             for name, one in seen.items():
-                red = one.red
-                if one.green and ran.state is not None and ran.state == ledger.state:
-                    red = born_green(ran, ran.criteria[name])
+                red = born_green(ran, ran.criteria[name]) if one.green and ran.state == ledger.state else one.red
                 if red is not None:
                     events.append(rules.red_seen(ledger, ran.criteria[name], red))
             return events
 
         notes = self._ledger.record(feature, "red", "", decide).notes
-        told = (*notes, *whose(ran))
-        return RedLook(ran.id, seen, dict(ran.plan.refused), ran.took_s, ran.confined, told), ran
+        told, frozen = (*notes, *whose(ran)), ledger_of(self._ledger.snapshot(feature))
+        born = frozenset(name for name in seen if frozen.criteria[name].born_green)
+        return RedLook(ran.id, seen, dict(ran.plan.refused), born, ran.took_s, ran.confined, told), ran
 
     def mark_pass(self, feature: str, name: str, reference: str, watch: Watch) -> tuple[Receipt, Checked | None]:
         """Pass a criterion: by proving its frozen check, or by citing where it names none.

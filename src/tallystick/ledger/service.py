@@ -141,7 +141,9 @@ class LedgerService:
         """Freeze a new ledger. What is refused leaves nothing behind, so the tree is looked at last."""
         rules.checked(drafts)
         self.permit(feature_id(feature), "freeze", "")
-        rules.freeze(ledger_of(self._store.snapshot(feature)), drafts, None)
+        snapshot = self._store.snapshot(feature)
+        rules.unsound(snapshot.findings)
+        rules.freeze(ledger_of(snapshot), drafts, None)
         commit, state, settings = self._head(), self._state(), self.effective()
 
         def decide(ledger: Ledger) -> Sequence[Event]:
@@ -328,7 +330,8 @@ class LedgerService:
         criterion = rules.open_criterion(ledger, name)
         if not criterion.passes:
             return criterion, False
-        if state_of(criterion, self._look()(criterion), self.checked()) == "holds":
+        as_it_stands = criterion._replace(override=None)  # an override is no reason to mark a pass that holds again
+        if state_of(as_it_stands, self._look()(criterion), self.checked()) == "holds":
             raise rules.already(ledger, criterion)
         return criterion, True
 

@@ -25,7 +25,7 @@ def red(call: Call) -> int:
         "run": look.run,
         "holds": look.counts,
         "confined": look.confined,
-        "criteria": [_document(name, one) for name, one in look.seen.items()]
+        "criteria": [_document(name, one, name in look.born) for name, one in look.seen.items()]
         + [
             {"id": name, "red": [], "born_green": False, "reasons": [{"code": one.code, "says": one.message}]}
             for name, one in look.refused.items()
@@ -42,7 +42,8 @@ def lines(look: RedLook) -> list[str]:
     """What was red, what was not and why."""
     out = []
     for name, one in look.seen.items():
-        word = "red" if one.red is not None else "green already" if one.green else "NOT RED"
+        green = "born green" if name in look.born else "green already"
+        word = "red" if one.red is not None else green if one.green else "NOT RED"
         count = len(one.found.ids)
         locked = f"{count} test{'' if count == 1 else 's'}, locked from now on" if one.red is not None else ""
         out.append(f"  {safe(name, 24):<8} {word:<14} {locked}".rstrip())
@@ -61,10 +62,10 @@ def lines(look: RedLook) -> list[str]:
     ]
 
 
-def _document(name: str, one: SeenRed) -> dict[str, Json]:
+def _document(name: str, one: SeenRed, born: bool) -> dict[str, Json]:
     return {
         "id": name,
         "red": list(one.found.ids) if one.red is not None else [],
-        "born_green": one.green,
+        "born_green": born,
         "reasons": [{"code": reason.code, "says": reason.says} for reason in one.found.reasons],
     }
