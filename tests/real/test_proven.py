@@ -41,7 +41,7 @@ def test_a_red_for_a_bad_reason_is_named_and_locks_nothing(tmp_path: Path) -> No
     assert [(one["criterion"], len(one["ids"])) for one in seen] == [("AC1", 0), (f"AC{len(BAD) + 1}", 1)]
     assert rows["AC1"]["born_green"] is True
     screen = work.tally("ledger", "red", FEATURE, "AC1", "AC9").out
-    assert "green already" in screen
+    assert "born green" in screen
     assert "no test with this id was reported" in screen
     assert "Next     mend the tests" in screen
 
