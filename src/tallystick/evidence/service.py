@@ -219,6 +219,7 @@ class EvidenceService:
 
         A person decides it; what was shown before does not count for what is new: the next proof makes the red again.
         """
+        self._ledger.permit(feature, "accept", name)
         criterion = rules.open_criterion(ledger_of(self._ledger.snapshot(feature)), name)
         required = _with_ids(criterion, tests) if tests else criterion.evidence_required
         lock = self._prover.lock_now(criterion._replace(evidence_required=required))
